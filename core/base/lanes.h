@@ -22,6 +22,21 @@ static inline struct lanes lanes_all(double value) {
     return all;
 }
 
+static inline double lanes_sum(const struct lanes *lanes) {
+    double sum = 0;
+    for (size_t l = 0; l < LANES; l++)
+        sum += lanes->of[l];
+    return sum;
+}
+
+// Adds the products of two to sums.
+static inline void lanes_add_product(struct lanes *sums, const struct lanes *x, const struct lanes *y) {
+    struct lanes to = *sums, a = *x, b = *y;
+    for (size_t l = 0; l < LANES; l++)
+        to.of[l] += a.of[l] * b.of[l];
+    *sums = to;
+}
+
 // True if some lane is not 0.
 static inline bool lanes_some(const struct lanes *lanes) {
     bool some = false;

@@ -100,17 +100,18 @@ static void take_metric(struct estimate *e, const struct estimate_batch *batch, 
         metric->unit >= 0 ? estimate_sizes_unseen(e->sizes, (size_t)metric->unit) : &none;
     struct lanes data;
     operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
-    const struct estimate_sample *sample = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen, &data);
+    const struct estimate_sample *sample = estimate_terms_take(e->terms, batch, m, e->at, e->means, unseen, &data);
     estimate_spreads_move(e->spreads, batch->index, m, sample, &data, e->memory_rounds);
 }
 
 // True if some CPU of the batch has two rounds of some unit to compare.
 static bool has_differences(const struct estimate *e, const struct estimate_batch *batch) {
-    size_t at = 0, block;
-    while (estimate_batch_next(batch, &at, &block))
+    struct estimate_part part;
+    size_t at = 0;
+    while (estimate_batch_next(batch, &at, &part))
         for (size_t u = 0; u < e->rows->n_units; u++)
             for (size_t l = 0; l < LANES; l++)
-                if (estimate_rounds_cell(e->rounds, block, u)->covered.of[l] >= 0)
+                if (estimate_rounds_cell(e->rounds, part.block, u)->covered.of[l] >= 0)
                     return true;
     return false;
 }

@@ -29,8 +29,8 @@
 // rounds hide a part of their own errors, which leverage tells, and fewer than about two have no interval at all
 // (estimate_unseen.h).
 //
-// Derivatives are computed numerically at the mean of recent rounds, so this works for every formula; a metric made of
-// other metrics passes their residuals on. All memory is allocated at creation.
+// Derivatives are taken at the mean of recent rounds; a metric made of other metrics passes their residuals on. All
+// memory is allocated at creation.
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -18,12 +18,7 @@ struct estimate_batch {
     double memory_rounds;         // as of estimate_new
 };
 
-// Adds a value of each CPU, times the slope in the lane, to the scopes' sums. `values` of a block of CPUs are `stride`
-// apart from those of the next.
-void estimate_batch_add(const struct estimate_batch *batch, struct lanes *sums, const struct lanes *slopes,
-                        const struct lanes *values, size_t stride);
-
-// The sums of a value of each CPU.
+// The sums of a value of each CPU. `values` of a block of CPUs are `stride` apart from those of the next.
 struct lanes estimate_batch_sum(const struct estimate_batch *batch, const struct lanes *values, size_t stride);
 
 // The variance of the differences that estimate_cores has.
@@ -32,23 +27,18 @@ static inline struct estimate_variance estimate_batch_variance(const struct esti
                           : estimate_cores_variance(batch->cores, batch->in, NULL);
 }
 
-// The next block with CPUs of the scopes: `at` begins at 0 and goes on. False: there are no more.
-static inline bool estimate_batch_next(const struct estimate_batch *batch, size_t *at, size_t *block) {
-    const unsigned *cpus = batch->in.cpus;
-    if (batch->of_cpus) {
-        *block = batch->block;
-        return (*at)++ == 0;
-    }
-    if (*at == batch->in.n)
-        return false;
-    *block = cpus[*at] / LANES;
-    if (*at + LANES <= batch->in.n && cpus[*at + LANES - 1] / LANES == *block) {
-        *at += LANES; // the whole block
-        return true;
-    }
-    while (*at < batch->in.n && cpus[*at] / LANES == *block)
-        ++*at;
-    return true;
+// CPUs of a block.
+struct estimate_part {
+    size_t block;
+    struct lanes in; // 1 in the lanes of CPUs of the scopes, else 0
+};
+
+// The next CPUs of the scopes: `at` begins at 0 and goes on. False: there are no more.
+bool estimate_batch_next(const struct estimate_batch *batch, size_t *at, struct estimate_part *part);
+
+// A sum over lanes of CPUs is that of a scope which has them all, in all lanes.
+static inline struct lanes estimate_batch_join(const struct estimate_batch *batch, const struct lanes *sums) {
+    return batch->of_cpus ? *sums : lanes_all(lanes_sum(sums));
 }
 
 #endif

@@ -25,18 +25,22 @@ struct estimate_means *estimate_means_free(struct estimate_means *means) {
     return NULL;
 }
 
-// Sums the CPUs' n values of a unit; each value of a CPU apart, so that none waits for another.
+// Sums the CPUs' n values of a unit.
 static void sum_unit(const struct estimate_batch *batch, size_t unit, size_t n, struct lanes *sums) {
-    const struct estimate_rounds *rounds = batch->rounds;
+    struct estimate_part part;
+    size_t at = 0;
+    if (batch->of_cpus) {
+        memcpy(sums, estimate_rounds_now(batch->rounds, batch->block, unit), n * sizeof *sums);
+        return;
+    }
     memset(sums, 0, n * sizeof *sums);
-    for (size_t c = 0; c < batch->in.n; c++) {
-        const struct lanes *now = estimate_rounds_now(rounds, batch->in.cpus[c] / LANES, unit);
-        size_t lane = batch->in.cpus[c] % LANES;
+    while (estimate_batch_next(batch, &at, &part)) {
+        const struct lanes *now = estimate_rounds_now(batch->rounds, part.block, unit);
         for (size_t i = 0; i < n; i++)
-            sums[i].of[0] += now[i].of[lane];
+            lanes_add_product(&sums[i], &now[i], &part.in);
     }
     for (size_t i = 0; i < n; i++)
-        sums[i] = lanes_all(sums[i].of[0]);
+        sums[i] = estimate_batch_join(batch, &sums[i]);
 }
 
 static void move_unit(struct estimate_means *means, const struct estimate_batch *batch, size_t unit) {
@@ -46,13 +50,10 @@ static void move_unit(struct estimate_means *means, const struct estimate_batch 
     struct lanes *mean = means->means + batch->index * rows->n_values + first;
     struct lanes data = estimate_batch_sum(batch, &estimate_rounds_cell(rounds, 0, unit)->share, ESTIMATE_CELL_LANES);
     struct lanes weight = estimate_weigh(&means->n_rounds[batch->index * n_units + unit], &data, batch->memory_rounds);
-    const struct lanes *values = means->sums;
-    if (batch->of_cpus)
-        values = estimate_rounds_now(rounds, batch->block, unit);
-    else
-        sum_unit(batch, unit, n, means->sums);
+    struct lanes *sums = means->sums + first;
+    sum_unit(batch, unit, n, sums);
     for (size_t i = 0; i < n; i++)
-        estimate_move(&mean[i], &values[i], &weight);
+        estimate_move(&mean[i], &sums[i], &weight);
 }
 
 void estimate_means_move(struct estimate_means *means, const struct estimate_batch *batch) {

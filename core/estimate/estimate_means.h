@@ -11,7 +11,7 @@ struct estimate_means {
     size_t n_batches;
     struct lanes *means;    // [batch][value of a row]
     struct lanes *n_rounds; // [batch][unit]: rounds in the mean
-    struct lanes *sums;     // [value of a row]: for one batch and unit at a time
+    struct lanes *sums;     // [value of a row]: of this round, in the batch taken in last
 };
 
 // `rows` must outlive it. NULL if out of memory.
@@ -21,6 +21,9 @@ struct estimate_means *estimate_means_free(struct estimate_means *means);
 static inline const struct lanes *estimate_means_row(const struct estimate_means *means, size_t batch) {
     return means->means + batch * means->rows->n_values;
 }
+
+// The same of this round, in the batch taken in last.
+static inline const struct lanes *estimate_means_sums(const struct estimate_means *means) { return means->sums; }
 
 // Adds this round of a batch's scopes to their means.
 void estimate_means_move(struct estimate_means *means, const struct estimate_batch *batch);

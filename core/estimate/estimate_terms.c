@@ -40,6 +40,13 @@ static size_t count_needed(const struct plan *plan) {
     return n;
 }
 
+static size_t most_steps(const struct plan *plan) {
+    size_t most = 0;
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        most = formula_of(plan, m)->n_steps > most ? formula_of(plan, m)->n_steps : most;
+    return most;
+}
+
 static void lay_out(void *self, struct block *block) {
     struct estimate_terms *terms = self;
     const struct plan *plan = terms->rows->plan;
@@ -50,6 +57,7 @@ static void lay_out(void *self, struct block *block) {
     terms->differences = block_take(block, count_needed(plan) * terms->n_blocks, sizeof *terms->differences);
     terms->needed = block_take(block, metrics, sizeof *terms->needed);
     terms->slopes = block_take(block, events + metrics, sizeof *terms->slopes);
+    terms->nodes = block_take(block, most_steps(plan), sizeof *terms->nodes);
 }
 
 struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_blocks) {
@@ -103,24 +111,16 @@ static size_t n_causes(const struct catalog *catalog) {
 
 bool estimate_terms_floors(const struct catalog *catalog) { return n_causes(catalog) > 0; }
 
-static void add_product(struct lanes *to, const struct lanes *slope, const struct lanes *value) {
-    for (size_t l = 0; l < LANES; l++)
-        to->of[l] += slope->of[l] * value->of[l];
-}
-
 // The effect on a metric in the scopes if each core's pipeline slots, or their division, are off by a standard error.
-static struct lanes core_error_of(const struct estimate_terms *terms, const struct estimate_batch *batch,
+static struct lanes core_error_of(const struct estimate_terms *terms, const struct lanes *sums,
                                   const struct formula *formula, int cause) {
     const struct rows *rows = terms->rows;
     const int *core_slots = rows->plan->catalog->core_slots;
-    size_t unit = (size_t)rows->core_unit, stride = rows_n(rows, unit);
-    const struct lanes *now = estimate_rounds_now(batch->rounds, 0, unit) + rows_errors(rows);
     struct lanes errors[CORE_SLOTS_N], effect = lanes_all(0);
     bool split = cause == CAUSE_SPLIT;
-    errors[CORE_SLOTS_FRONTEND] =
-        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_FRONTEND), stride);
-    errors[CORE_SLOTS_BACKEND] =
-        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_BACKEND), stride);
+    sums += rows_first(rows, (size_t)rows->core_unit) + rows_errors(rows);
+    errors[CORE_SLOTS_FRONTEND] = sums[split ? ROWS_ERROR_SPLIT : ROWS_ERROR_FRONTEND];
+    errors[CORE_SLOTS_BACKEND] = sums[split ? ROWS_ERROR_SPLIT : ROWS_ERROR_BACKEND];
     for (size_t l = 0; l < LANES; l++) {
         errors[CORE_SLOTS_BACKEND].of[l] *= split ? -1 : 1;
         errors[CORE_SLOTS_ALL].of[l] = errors[CORE_SLOTS_FRONTEND].of[l] + errors[CORE_SLOTS_BACKEND].of[l];
@@ -128,13 +128,13 @@ static struct lanes core_error_of(const struct estimate_terms *terms, const stru
     for (size_t i = 0; i < formula->n_variables; i++)
         for (size_t s = 0; s < CORE_SLOTS_N; s++)
             if ((int)formula->variables[i] == core_slots[s])
-                add_product(&effect, &terms->slopes[i], &errors[s]);
+                lanes_add_product(&effect, &terms->slopes[i], &errors[s]);
     return effect;
 }
 
 // The effect of rounding on a metric in the scopes, field by field. A field is rounded the same way wherever it is
 // read, so contributions of one field by several paths add up with their signs, and so do CPUs.
-static void find_rounded(struct estimate_terms *terms, const struct estimate_batch *batch,
+static void find_rounded(struct estimate_terms *terms, const struct estimate_batch *batch, const struct lanes *sums,
                          const struct plan_metric *metric, const struct formula *formula) {
     const struct plan *plan = terms->rows->plan;
     const struct catalog *catalog = plan->catalog;
@@ -145,16 +145,17 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
         return; // never written
     memset(rounded, 0, n * sizeof *rounded);
     for (int cause = 0; cause < CAUSES_OF_CORES && metric->unit == terms->rows->core_unit && metric->unit >= 0; cause++)
-        rounded[cause] = core_error_of(terms, batch, formula, cause);
+        rounded[cause] = core_error_of(terms, sums, formula, cause);
     if (metric->unit >= 0)
         steps = estimate_batch_sum(batch, &estimate_rounds_cell(batch->rounds, 0, (size_t)metric->unit)->rounding,
                                    ESTIMATE_CELL_LANES);
     for (size_t i = 0; i < formula->n_variables; i++)
         if (estimate_is_field(plan, formula->variables[i]))
-            add_product(&rounded[field_of(catalog, formula->variables[i])], &slopes[i], &steps);
+            lanes_add_product(&rounded[field_of(catalog, formula->variables[i])], &slopes[i], &steps);
     for (size_t i = 0; i < formula->n_metrics; i++)
         for (size_t f = 0; f < n; f++)
-            add_product(&rounded[f], &slopes[formula->n_variables + i], &terms->terms[formula->metrics[i]].rounded[f]);
+            lanes_add_product(&rounded[f], &slopes[formula->n_variables + i],
+                              &terms->terms[formula->metrics[i]].rounded[f]);
 }
 
 // The contribution of the counts in the metric's own unit to the differences of residuals on a block of CPUs. Time is
@@ -232,20 +233,19 @@ static struct lanes take_block(const struct estimate_terms *terms, const struct 
 }
 
 // A round with small counts has a noisier ratio: compares its size with the mean's, both weighted by the derivatives.
-static struct lanes stretch_of_counts(const struct estimate_terms *terms, const struct estimate_batch *batch,
-                                      size_t metric, const struct lanes *mean) {
+static struct lanes stretch_of_counts(const struct estimate_terms *terms, size_t metric, const struct lanes *mean,
+                                      const struct lanes *sums) {
     const struct formula *formula = formula_of(terms->rows->plan, metric);
     const size_t *places = terms->places + terms->first_place[metric];
-    size_t unit = (size_t)terms->rows->plan->metrics[metric].unit, stride = rows_n(terms->rows, unit);
-    const struct lanes *values = estimate_rounds_now(batch->rounds, 0, unit);
+    size_t first = rows_first(terms->rows, (size_t)terms->rows->plan->metrics[metric].unit);
     struct lanes usual = lanes_all(0), now = lanes_all(0), weight, stretch;
     for (size_t i = 0; i < formula->n_variables; i++) {
         if (places[i] == 0)
             continue;
         for (size_t l = 0; l < LANES; l++)
             weight.of[l] = fabs(terms->slopes[i].of[l]);
-        add_product(&usual, &weight, &mean[rows_first(terms->rows, unit) + places[i]]);
-        estimate_batch_add(batch, &now, &weight, values + places[i], stride);
+        lanes_add_product(&usual, &weight, &mean[first + places[i]]);
+        lanes_add_product(&now, &weight, &sums[first + places[i]]);
     }
     for (size_t l = 0; l < LANES; l++) {
         double larger = lanes_max(usual.of[l] / now.of[l], 1);
@@ -282,7 +282,7 @@ static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) 
     if (n_fields == 0)
         return floor;
     for (size_t f = 0; f < n_fields; f++)
-        add_product(&floor, &term->rounded[f], &term->rounded[f]);
+        lanes_add_product(&floor, &term->rounded[f], &term->rounded[f]);
     for (size_t l = 0; l < LANES; l++)
         floor.of[l] = sqrt(floor.of[l]);
     return floor;
@@ -290,20 +290,24 @@ static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) 
 
 // CPUs of a scope with a difference, and the sum of their uncovered shares.
 struct together {
-    double n, uncovered;
+    struct lanes n, uncovered;
 };
 
-static void add_cpu(struct together *together, double covered) {
-    if (!(covered >= 0))
-        return;
-    together->n++;
-    together->uncovered += 1 - covered;
+static void add_part(struct together *together, const struct estimate_part *part, const struct lanes *covered) {
+    struct lanes n = together->n, uncovered = together->uncovered, in = part->in, of = *covered;
+    for (size_t l = 0; l < LANES; l++) {
+        double counts = of.of[l] >= 0 ? in.of[l] : 0;
+        n.of[l] += counts;
+        uncovered.of[l] += counts * (1 - of.of[l]);
+    }
+    together->n = n;
+    together->uncovered = uncovered;
 }
 
 // Finds the variance of a scope's cores, and what they have in common.
 static void find_common(const struct plan *plan, const struct estimate_batch *batch, const struct together *together,
                         struct estimate_sample *sample) {
-    double uncovered = together->n > 0 ? together->uncovered / together->n : 0;
+    double n = together->n.of[0], uncovered = n > 0 ? together->uncovered.of[0] / n : 0;
     struct estimate_variance of = estimate_cores_variance(batch->cores, batch->in, batch->steps);
     struct estimate_in_step in_step = estimate_steps_end(batch->steps);
     sample->variance = of.variance;
@@ -314,40 +318,39 @@ static void find_common(const struct plan *plan, const struct estimate_batch *ba
         lanes_all(uncovered > 0 ? in_step.excess / uncovered * plan_idle_share(plan) : 0); // was scaled
 }
 
-// Lanes above 0: some CPU has a difference. A metric without a value at the point has none.
-static struct lanes take_blocks(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
-                                struct together *together) {
-    struct lanes data = lanes_all(0);
-    size_t at = 0, block, c = 0;
-    bool any = false;
-    while (estimate_batch_next(batch, &at, &block)) {
-        struct lanes covered = take_block(terms, batch, metric, block);
-        for (size_t l = 0; l < LANES; l++)
-            data.of[l] = covered.of[l] >= 0 && !isnan(terms->value.of[l]) ? 1 : 0;
-        for (; !batch->of_cpus && c < at; c++) {
-            size_t lane = batch->in.cpus[c] % LANES;
-            add_cpu(together, covered.of[lane]);
-            any = any || data.of[lane] > 0;
-        }
+static struct together take_blocks(const struct estimate_terms *terms, const struct estimate_batch *batch,
+                                   size_t metric) {
+    struct together together = {lanes_all(0), lanes_all(0)};
+    struct estimate_part part;
+    size_t at = 0;
+    while (estimate_batch_next(batch, &at, &part)) {
+        struct lanes covered = take_block(terms, batch, metric, part.block);
+        add_part(&together, &part, &covered);
     }
-    return batch->of_cpus ? data : lanes_all(any);
+    together.n = estimate_batch_join(batch, &together.n);
+    together.uncovered = estimate_batch_join(batch, &together.uncovered);
+    return together;
 }
 
 const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch,
-                                                  size_t metric, struct operand_lanes *at, const struct lanes *mean,
+                                                  size_t metric, struct operand_lanes *at,
+                                                  const struct estimate_means *means,
                                                   const struct estimate_unseen *unseen, struct lanes *data) {
     const struct plan *plan = terms->rows->plan;
     const struct plan_metric *planned = &plan->metrics[metric];
     const struct formula *formula = formula_of(plan, metric);
     struct estimate_term *term = &terms->terms[named(plan, metric)];
-    struct together together = {0, 0};
-    terms->value = at->metrics[named(plan, metric)] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
-    term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, batch, metric, mean) : lanes_all(1);
+    const struct lanes *mean = estimate_means_row(means, batch->index), *sums = estimate_means_sums(means);
+    terms->value = estimate_slopes(formula, at->counts, at->metrics, terms->nodes, terms->slopes);
+    at->metrics[named(plan, metric)] = terms->value;
+    term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, metric, mean, sums) : lanes_all(1);
     term->sample.unseen = *unseen;
     add_worst(terms, formula, &term->sample);
-    find_rounded(terms, batch, planned, formula);
+    find_rounded(terms, batch, sums, planned, formula);
     term->sample.floor = floor_of(term, n_causes(plan->catalog));
-    *data = take_blocks(terms, batch, metric, &together);
+    struct together together = take_blocks(terms, batch, metric);
+    for (size_t l = 0; l < LANES; l++) // a metric without a value at the point has no difference
+        data->of[l] = isnan(terms->value.of[l]) ? 0 : together.n.of[l];
     if (batch->of_cpus) {
         struct estimate_variance of = estimate_batch_variance(batch);
         term->sample.variance = of.variance;

@@ -6,7 +6,7 @@
 // its CPUs differ from those of the previous round, and other sources of uncertainty.
 
 #include "core/counts/operand_lanes.h"
-#include "core/estimate/estimate_batch.h"
+#include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
 
 struct estimate_term {
@@ -31,7 +31,8 @@ struct estimate_terms {
     struct estimate_difference *differences; // [needed metric][block of CPUs]
     // for one metric at a time
     struct lanes *slopes; // by event, then by metric
-    struct lanes value;   // at the point
+    struct formula_node *nodes;
+    struct lanes value; // at the point
 };
 
 // `rows` must outlive it. NULL if out of memory.
@@ -42,10 +43,11 @@ struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 bool estimate_terms_floors(const struct catalog *catalog);
 
 // Takes in metric `metric` of the plan. `at` has the batch's mean of the metric's unit and receives the metric's value
-// there; `mean` is the batch's mean row; `unseen` is what its unit's windows missed. Returns the round's sample of it,
+// there; `means` have taken the batch in; `unseen` is what its unit's windows missed. Returns the round's sample of it,
 // valid until the next batch; `data` gets lanes above 0 where some CPU has a difference to its previous round.
 const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch,
-                                                  size_t metric, struct operand_lanes *at, const struct lanes *mean,
+                                                  size_t metric, struct operand_lanes *at,
+                                                  const struct estimate_means *means,
                                                   const struct estimate_unseen *unseen, struct lanes *data);
 
 #endif

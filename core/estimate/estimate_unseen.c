@@ -138,22 +138,22 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
 }
 
 static struct size_now size_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
-    size_t at = 0, block;
-    double own = 0, all = 0, data = 0, shares = 0, differs = 0;
+    struct size_now sum = {lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0)};
+    struct estimate_part part;
+    size_t at = 0;
     if (batch->of_cpus)
         return size_of_cpus(sizes, batch, batch->block, u);
-    for (size_t c = 0; estimate_batch_next(batch, &at, &block);) {
-        struct size_now size = size_of_cpus(sizes, batch, block, u);
-        for (; c < at; c++) {
-            size_t lane = batch->in.cpus[c] % LANES;
-            own += size.own.of[lane];
-            all += size.all.of[lane];
-            data += size.data.of[lane];
-            shares += size.shares.of[lane];
-            differs += size.differs.of[lane];
-        }
+    while (estimate_batch_next(batch, &at, &part)) {
+        struct size_now size = size_of_cpus(sizes, batch, part.block, u);
+        lanes_add_product(&sum.own, &size.own, &part.in);
+        lanes_add_product(&sum.all, &size.all, &part.in);
+        lanes_add_product(&sum.data, &size.data, &part.in);
+        lanes_add_product(&sum.shares, &size.shares, &part.in);
+        lanes_add_product(&sum.differs, &size.differs, &part.in);
     }
-    return (struct size_now){lanes_all(own), lanes_all(all), lanes_all(data), lanes_all(shares), lanes_all(differs)};
+    return (struct size_now){estimate_batch_join(batch, &sum.own), estimate_batch_join(batch, &sum.all),
+                             estimate_batch_join(batch, &sum.data), estimate_batch_join(batch, &sum.shares),
+                             estimate_batch_join(batch, &sum.differs)};
 }
 
 // The windows of a core in a round are one observation. Finds the roots of what they add to the sum of squares: their
@@ -174,9 +174,10 @@ static struct lanes roots_of(const struct estimate_batch *batch, size_t block, s
 
 // The sum of the windows' squared counts. Those of SMT siblings are the same windows.
 static struct lanes squares_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
-    size_t at = 0, block;
-    while (estimate_batch_next(batch, &at, &block))
-        batch->cores->differences[block] = roots_of(batch, block, u, sizes->same[sizes->first_same[u]].place);
+    struct estimate_part part;
+    size_t at = 0;
+    while (estimate_batch_next(batch, &at, &part))
+        batch->cores->differences[part.block] = roots_of(batch, part.block, u, sizes->same[sizes->first_same[u]].place);
     struct lanes squares = estimate_batch_variance(batch).variance;
     for (size_t l = 0; l < LANES; l++)
         squares.of[l] *= 2;
@@ -186,14 +187,16 @@ static struct lanes squares_of(const struct estimate_sizes *sizes, const struct 
 // Finds how much of the scopes' means the differences of their CPUs make; `weight`: of this round in the means.
 static void find_leverages(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u,
                            const struct estimate_size *size, const struct lanes *weight) {
-    size_t at = 0, block, place = sizes->same[sizes->first_same[u]].place;
-    while (estimate_batch_next(batch, &at, &block)) {
+    size_t at = 0, place = sizes->same[sizes->first_same[u]].place;
+    struct estimate_part part;
+    while (estimate_batch_next(batch, &at, &part)) {
+        size_t block = part.block;
         struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], own = size->own, by = *weight, unfitted;
         struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place];
         for (size_t l = 0; l < LANES; l++) {
-            double part = fabs(now.of[l] - before.of[l]) * by.of[l] / own.of[l];
-            part = part < LEVERAGE_MAX ? part : LEVERAGE_MAX;
-            unfitted.of[l] = own.of[l] > 0 ? 1 / (1 - part) : 1;
+            double made = fabs(now.of[l] - before.of[l]) * by.of[l] / own.of[l];
+            made = made < LEVERAGE_MAX ? made : LEVERAGE_MAX;
+            unfitted.of[l] = own.of[l] > 0 ? 1 / (1 - made) : 1;
         }
         estimate_rounds_cell(batch->rounds, block, u)->unfitted = unfitted;
     }

@@ -108,4 +108,17 @@ struct lanes formula_evaluate_lanes(const struct formula *formula, const struct 
                                     const struct lanes *metrics);
 struct lanes formula_sum_evaluate_lanes(const struct formula_sum *sum, const struct lanes *events);
 
+// Room for a step's value, and for the formula's derivative by it.
+struct formula_node {
+    struct lanes value, slope;
+    size_t begin; // the first step of its operand
+};
+
+// Writes the formula's derivatives in all lanes to `slopes`: by each of formula->variables, then by each of
+// formula->metrics. At a kink (min, max) it is the mean of both sides. The derivative by an input that is 0 is 0: an
+// event that never happened does not vary. Returns formula_evaluate_lanes; where that is NaN, `slopes` are 0. `nodes`
+// is room for formula->n_steps.
+struct lanes formula_slopes_lanes(const struct formula *formula, const struct lanes *events,
+                                  const struct lanes *metrics, struct formula_node *nodes, struct lanes *slopes);
+
 #endif

@@ -52,8 +52,7 @@ static void choose(struct lanes *to, const struct lanes *x, const struct lanes *
         to->of[l] = formula_choose_known(x->of[l], c->of[l], y->of[l]);
 }
 
-// Applies an operation to the operands from `of` on. The result may take the place of an operand.
-static void operate(enum formula_operation operation, struct lanes *to, const struct lanes *const *of) {
+void formula_operate_lanes(enum formula_operation operation, struct lanes *to, const struct lanes *const *of) {
     switch (operation) {
     case STEP_ADD:
         add(to, of[0], of[1]);
@@ -94,7 +93,7 @@ struct lanes formula_evaluate_lanes(const struct formula *formula, const struct 
         } else {
             n -= formula_operands(step->operation);
             next = &made[n];
-            operate(step->operation, &made[n], stack + n);
+            formula_operate_lanes(step->operation, &made[n], stack + n);
         }
         stack[n++] = next;
     }

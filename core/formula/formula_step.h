@@ -61,6 +61,9 @@ double formula_apply(enum formula_operation operation, double left, double right
 double formula_apply_known(enum formula_operation operation, double left, double right);
 double formula_choose_known(double x, double c, double y); // X if C else Y
 
+// The same in all lanes, by the known rules. The result may take the place of an operand.
+void formula_operate_lanes(enum formula_operation operation, struct lanes *to, const struct lanes *const *of);
+
 // Writes the steps of `text`. Returns the same as formula_compile.
 int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,
                   struct fault *fault);

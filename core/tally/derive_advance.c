@@ -72,12 +72,12 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
         level1_cpus_advance(d->level1, d->cells, cpu, limit_seconds(d, cpu, time), d->metrics->level1_stalled);
     double all = 0;
     for (size_t i = 0; increase && i < layout->n_level1; i++) {
-        add(d, cpu, snapshot_category(layout, 0, i), increase[i]);
+        *derive_amount(d, snapshot_category(layout, 0, i)) = increase[i];
         all += increase[i];
     }
-    add(d, cpu, snapshot_pipeline_slots(layout, 0), all);
+    *derive_amount(d, snapshot_pipeline_slots(layout, 0)) = all;
     if (increase)
-        add(d, cpu, snapshot_contention(layout, 0), d->level1->cpus[cpu].contention_increase);
+        *derive_amount(d, snapshot_contention(layout, 0)) = d->level1->cpus[cpu].contention_increase;
 }
 
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time) {

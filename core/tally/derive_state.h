@@ -38,7 +38,7 @@ struct derive {
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
     struct derive_past past;    // of earlier plans
-    double *amounts;            // [total of metrics and events]: what a CPU's round adds
+    double *amounts;            // [total of metrics, level 1 and events]: what a CPU's round adds
     struct group_totals *groups;
     struct derive_events *events;
     struct derive_metrics *metrics;
@@ -58,7 +58,7 @@ struct derive_round_time {
     double limit_seconds; // longest gap to extrapolate over
 };
 
-// Where the amount of a total is that metrics or events add; and the number of these totals.
+// Where the amount of a total is that metrics, level 1 or events add; and the number of these totals.
 static inline double *derive_amount(const struct derive *d, size_t field) {
     return d->amounts + (field - d->totals->first_field);
 }

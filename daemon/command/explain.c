@@ -14,6 +14,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
+#include "daemon/run/load.h"
 #include "daemon/run/plan_view.h"
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
@@ -254,15 +255,18 @@ static void explain_host(const struct setup *setup, const struct shown *shown, s
 // ---- all of it ----
 
 static int make_views(const struct setup *setup, struct errors *errors, struct shown *shown) {
+    size_t n = 0;
     int r = 0;
     *shown = (struct shown){.n = 0};
-    for (; shown->n < setup->n_types && r == 0; shown->n++) {
-        const struct core_type *type = &setup->types[shown->n];
+    while (n < setup->n_types + setup->n_boxes && r == 0) {
         struct plan *plan;
-        r = setup_plan_stated(setup, type, errors, &plan);
-        shown->types[shown->n].view = r == 0 ? plan_view_new(setup, type, plan) : NULL;
-        r = r == 0 && !shown->types[shown->n].view ? -ENOMEM : r;
+        r = setup_plan_stated(setup, &setup->types[n], errors, &plan);
+        struct view *view = r == 0 ? plan_view_new(setup, &setup->types[n], plan) : NULL;
+        r = r == 0 && !view ? -ENOMEM : r;
+        if (view)
+            shown->types[n++].view = view;
     }
+    shown_count(shown, n);
     return r;
 }
 
@@ -290,21 +294,19 @@ static int print(const struct setup *setup, const struct shown *shown, bool as_j
 }
 
 int explain_run(const struct options *options) {
-    struct setup *setup = calloc(1, sizeof *setup);
+    struct setup *setup = NULL;
     struct errors *errors = calloc(1, sizeof *errors);
     struct shown shown = {.n = 0};
-    int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
+    int r = errors ? load_setup(options, errors, &setup) : -ENOMEM;
     if (r >= 0)
         r = make_views(setup, errors, &shown);
     if (r >= 0)
         r = print(setup, &shown, options->json);
     if (r < 0)
         log_reason(r, errors);
-    for (size_t i = 0; i < shown.n; i++)
+    for (size_t i = 0; i < shown_all(&shown); i++)
         view_unref(shown.types[i].view);
-    if (setup)
-        setup_deinit(setup);
+    load_free(setup);
     free(errors);
-    free(setup);
     return r != 0 ? EXIT_WRONG : EXIT_SUCCESS;
 }

@@ -87,12 +87,16 @@ static void test_student_agrees_with_the_table(void **state) {
 
 // ---- derivatives ----
 
+enum { NODES_MAX = 32 };
+
 static double slope_at(const char *text, double a, double b, unsigned which) {
     struct catalog_builder *builder = builder_of(EVENTS, 3);
     metric_of(builder, "m", text, "");
     struct lanes events[] = {lanes_all(1), lanes_all(a), lanes_all(b), lanes_all(0)}, slopes[3];
     struct catalog *catalog = catalog_builder_finish(builder);
-    estimate_slopes(catalog->metrics[0].formula, events, NULL, slopes);
+    struct formula_node nodes[NODES_MAX];
+    assert_true(catalog->metrics[0].formula->n_steps <= NODES_MAX);
+    estimate_slopes(catalog->metrics[0].formula, events, NULL, nodes, slopes);
     double slope = slopes[which].of[0];
     for (size_t l = 0; l < LANES; l++)
         assert_true(events[1].of[l] == a && events[2].of[l] == b && slopes[which].of[l] == slope);
@@ -110,6 +114,15 @@ static void test_derivatives_by_hand(void **state) {
     expect_near(slope_at("max(A - B, 0)", 10, 10, 0), 0.5, 1e-6); // at the kink: the mean of 0 and 1
     assert_true(slope_at("A / B", 0, 10, 0) == 0);
     assert_true(slope_at("A / B", 3, 0, 0) == 0); // no value
+    expect_near(slope_at("min(A, B) * 3", 5, 10, 0), 3, 1e-12);
+    assert_true(slope_at("min(A, B) * 3", 5, 10, 1) == 0);
+    expect_near(slope_at("-A * B - (B - A)", 5, 10, 0), -10 + 1, 1e-12);
+    expect_near(slope_at("A * B if A < B else A", 5, 10, 0), 10, 1e-12);
+    expect_near(slope_at("A * B if A > B else A", 5, 10, 0), 1, 1e-12);
+    expect_near(slope_at("A / (B - 10) if A > B else A + B", 5, 10, 1), 1, 1e-12); // the other branch has no value
+    expect_near(slope_at("d_ratio(A, B - 10) + B", 5, 10, 1), 1, 1e-12);
+    expect_near(slope_at("A / B * A", 6, 3, 0), 4, 1e-12);
+    assert_true(slope_at("A % B", 6, 4, 0) == 0); // steps between whole numbers
 }
 
 // ---- the standard error ----
