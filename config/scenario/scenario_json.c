@@ -401,7 +401,7 @@ static void read_core_types(struct scenario_reader *reader, const struct json_no
 
 // A box is a core with one thread, and `cpus` are the numbers of boxes here.
 static void read_boxes(struct scenario_reader *reader, const struct json_node *node, const struct scenario *host) {
-    static const char *const keys[] = {"kind", "spec", "boxes_per_socket", "loads", "assignments", "rivals"};
+    static const char *const keys[] = {"kind", "spec", "boxes_per_socket", "peak", "loads", "assignments", "rivals"};
     struct scenario *kind = reader->scenario;
     const char *name = "", *spec = "";
     if (!json_is_object(node))
@@ -410,6 +410,7 @@ static void read_boxes(struct scenario_reader *reader, const struct json_node *n
     (void)json_get_text(node, "kind", JSON_REQUIRED, &name);
     (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
     (void)json_get_count(node, "boxes_per_socket", JSON_REQUIRED, 1, BOXES_MAX, &kind->cores_per_socket);
+    (void)json_get_number(node, "peak", JSON_OPTIONAL, 1, 1e15, &kind->memory_bytes_per_second);
     kind->sockets = host->sockets;
     kind->threads_per_core = 1;
     if (!(kind->name = strdup(name)) || !(kind->spec = strdup(spec)))

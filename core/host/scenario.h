@@ -68,11 +68,12 @@ struct scenario {
     char *description; // for people; NULL: none
     char *spec;        // the spec whose events the host counts
     unsigned sockets, cores_per_socket, threads_per_core;
-    unsigned general_counters;   // 0: no limit
-    bool validates_nothing;      // event groups of any size open, as on some drivers; too large ones never run
-    bool surplus;                // the check at open ignores the leader, as on Linux: it accepts one member too many
-    double maximum_frequency_hz; // 0: unknown
-    double clock_hz;             // of the clock that never changes: the time-stamp or system counter; 0: unknown
+    unsigned general_counters;      // 0: no limit
+    bool validates_nothing;         // event groups of any size open, as on some drivers; too large ones never run
+    bool surplus;                   // the check at open ignores the leader, as on Linux: it accepts one member too many
+    double maximum_frequency_hz;    // 0: unknown
+    double memory_bytes_per_second; // boxes: the most that the memory of a socket can move; 0: unknown
+    double clock_hz;                // of the clock that never changes: the time-stamp or system counter; 0: unknown
     struct scenario_load *loads;
     size_t n_loads;
     struct scenario_assignment *assignments; // the last one that names a CPU applies; CPUs without one are idle

@@ -24,6 +24,7 @@ struct topology {
         unsigned excluded; // online CPUs that were not selected
         unsigned isolated; // online CPUs that were not selected because they are isolated; not in `excluded`
         bool whole_cores;  // no unselected CPU is a sibling of a measured one
+        double memory_bytes_per_second; // the most that its memory can move; 0: unknown, or boxes of another kind
     } * sockets;
     size_t n_sockets;
     double maximum_frequency_hz; // of one core; 0: unknown

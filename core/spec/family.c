@@ -47,6 +47,8 @@ const struct family_info family_table[FAMILY_N] = {
                                   "Memory of the kernel for the open events."},
     [FAMILY_GUESTS_EXCLUDED] = {PREFIX "guests_excluded", "gauge", "1 where KVM guests are not counted, else 0."},
     [FAMILY_MEMORY_BYTES] = {PREFIX "memory_bytes_total", "counter", "Bytes read from and written to DRAM."},
+    [FAMILY_MEMORY_PEAK] = {PREFIX "memory_peak_bytes_per_second", "gauge",
+                            "The most that the memory of a socket can move: its channels times what one can move."},
     [FAMILY_LLC_MISS_BYTES] = {PREFIX "llc_miss_bytes_total", "counter",
                                "Bytes that the last-level cache missed, by where their memory is."},
     [FAMILY_INTERCONNECT_BYTES] = {PREFIX "interconnect_bytes_total", "counter", "Bytes between sockets."},

@@ -8,8 +8,8 @@
 
 #include "collectors/uncore/memory_peak.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/run_folder.h"
 #include "daemon/base/terminal.h"
-#include "daemon/run/control.h"
 #include "exporters/view/table.h"
 
 static const char *const WORDS[] = {"save"};
@@ -102,9 +102,10 @@ static int show(const struct host_roots *roots, const char *folder, bool json) {
 
 int memory_run(const struct options *options) {
     const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
-    char *made = options->paths.run ? NULL : control_systemd_folder();
-    const char *folder = options->paths.run ? options->paths.run : made ? made : CONTROL_FOLDER;
-    int status = options->word ? save(&roots, folder) : show(&roots, folder, options->json);
-    free(made);
+    char *folder = run_folder_of(options->paths.run);
+    int status = !folder         ? fail("memory", -ENOMEM)
+                 : options->word ? save(&roots, folder)
+                                 : show(&roots, folder, options->json);
+    free(folder);
     return status;
 }

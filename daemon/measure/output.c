@@ -60,7 +60,7 @@ void output_interval(struct output *output, const struct output_head *head, cons
     if (line && !output->headed)
         report_text_head(report, &output->text);
     if (line)
-        report_text_line(report, &output->text);
+        report_text_line(report, &output->screen, &output->text);
     output->headed = output->headed || line;
     write_out(output);
 }
@@ -110,7 +110,7 @@ void output_whole(struct output *output, const struct output_head *head, const s
         } else if (is_text(output)) {
             put_title(output, head, report, i == 0);
             report_text(report, &request, &output->text);
-        } else if (!output->options->measure.interval_seconds) {
+        } else if (output->options->measure.interval_seconds == 0) {
             report_csv(report, &output->text);
         }
     }

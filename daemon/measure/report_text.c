@@ -336,8 +336,9 @@ void report_text_head(const struct report *report, struct text *out) {
     text_string(out, report->tree->n > 0 ? "  bound by\n" : "\n");
 }
 
-void report_text_line(const struct report *report, struct text *out) {
+void report_text_line(const struct report *report, const struct screen *screen, struct text *out) {
     struct column columns[COLUMNS];
+    size_t begin = out->length;
     size_t n = choose_columns(report, columns);
     text_format(out, "%6.1f s", report->to_seconds);
     if (report->view->core_type)
@@ -354,7 +355,9 @@ void report_text_line(const struct report *report, struct text *out) {
     }
     if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
         const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
-        text_format(out, "  %s", view_title(&report->tree->layout->catalog->metrics[last->metric]));
+        int room = screen->width - (int)(out->length - begin) - 2;
+        text_format(out, "  %.*s", room > 0 ? room : 0,
+                    view_title(&report->tree->layout->catalog->metrics[last->metric]));
     }
     text_string(out, "\n");
 }

@@ -26,6 +26,6 @@ void report_text(const struct report *report, const struct report_text_request *
 
 // A line for an interval, and the heading for all such lines.
 void report_text_head(const struct report *report, struct text *out);
-void report_text_line(const struct report *report, struct text *out);
+void report_text_line(const struct report *report, const struct screen *screen, struct text *out);
 
 #endif

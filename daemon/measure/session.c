@@ -89,13 +89,18 @@ static double seconds_since(const struct session *s, uint64_t ns) {
     return ns > s->begun_ns ? (double)(ns - s->begun_ns) * NS : 0;
 }
 
-static void tell_interval(struct session *s, size_t i, uint64_t end_ns) {
-    double wanted = s->request->options->measure.interval_seconds, seconds = seconds_since(s, end_ns);
+// A snapshot comes at the edge of a slot: one that is a bit early is in time.
+static bool interval_is_over(const struct session *s, size_t i, const struct snapshot *snapshot) {
+    double wanted = s->request->options->measure.interval_seconds,
+           span = (double)(snapshot->end_ns - snapshot->start_ns) * NS;
+    return wanted > 0 && seconds_since(s, snapshot->end_ns) - s->interval_begun_seconds[i] >= wanted - span / 4;
+}
+
+static void tell_interval(struct session *s, size_t i, const struct snapshot *last) {
+    double seconds = seconds_since(s, last->end_ns);
     struct snapshot *snapshot;
     struct report report;
-    // a snapshot comes at the edge of a slot: half a slot early is in time
-    if (wanted == 0 || seconds - s->interval_begun_seconds[i] < 0.9 * wanted ||
-        !make_report(s, s->interval[i], &snapshot, &report))
+    if (!interval_is_over(s, i, last) || !make_report(s, s->interval[i], &snapshot, &report))
         return;
     const struct output_head head = head_of(s);
     bool any = report_has_values(&report); // else it goes on: a change of plan may take a whole interval
@@ -216,7 +221,7 @@ static int take(struct session *s, size_t i, struct snapshot *snapshot) {
     if (r == 0)
         r = collected_take(s->interval[i], view, snapshot);
     if (r == 0)
-        tell_interval(s, i, snapshot->end_ns);
+        tell_interval(s, i, snapshot);
     s->taken[i]++;
     return r;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clocks.h"
+#include "daemon/base/run_folder.h"
 #include "daemon/run/control.h"
 
 enum { CONNECT_S = 10 };
@@ -21,8 +22,8 @@ char *ask_path(const struct options *options) {
     char *path;
     if (options->paths.socket)
         return strdup(options->paths.socket);
-    return asprintf(&path, "%s/%s", options->paths.run ? options->paths.run : CONTROL_FOLDER, CONTROL_NAME) < 0 ? NULL
-                                                                                                                : path;
+    return asprintf(&path, "%s/%s", options->paths.run ? options->paths.run : RUN_FOLDER, CONTROL_NAME) < 0 ? NULL
+                                                                                                            : path;
 }
 
 static const char *remedy(int error) {

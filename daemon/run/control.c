@@ -14,6 +14,7 @@
 
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
+#include "daemon/base/run_folder.h"
 
 // Clients cannot cost much: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
 // CONTROL_REQUEST_MAX bytes. If all places are taken, a new client replaces the one that has waited longest without a
@@ -278,21 +279,16 @@ static int control_open(sd_event *loop, const char *folder, struct errors *error
 
 // ---- the folder ----
 
-char *control_systemd_folder(void) {
-    const char *folders = getenv("RUNTIME_DIRECTORY");
-    return folders && *folders ? strndup(folders, strcspn(folders, ":")) : NULL;
-}
-
 int control_new(sd_event *loop, const char *folder, const struct control_requests *requests, struct errors *errors,
                 struct control **out) {
-    char *made = folder ? NULL : control_systemd_folder();
+    char *made = folder ? NULL : run_folder_of_systemd();
     bool named = folder || made;
     struct errors unnamed = {0};
     struct control *control = NULL;
     int r = 0;
     // If started by hand, there may be no folder. That is no error: `yield` tells how to get a socket.
-    if (named || access(CONTROL_FOLDER, W_OK | X_OK) == 0)
-        r = control_open(loop, folder ? folder : made ? made : CONTROL_FOLDER, named ? errors : &unnamed, &control);
+    if (named || access(RUN_FOLDER, W_OK | X_OK) == 0)
+        r = control_open(loop, folder ? folder : made ? made : RUN_FOLDER, named ? errors : &unnamed, &control);
     free(made);
     if (!named && r == -EINVAL) {
         log_errors(&unnamed);

@@ -15,8 +15,7 @@
 
 #include "core/base/error.h"
 
-// The runtime directory that systemd makes, and the socket's name in it.
-#define CONTROL_FOLDER "/run/topdownd"
+// The socket's name in the runtime directory.
 #define CONTROL_NAME "control.sock"
 
 enum {
@@ -40,10 +39,7 @@ struct control_requests {
 
 struct control; // private
 
-// The first of the folders that systemd has made for topdownd, for free(); NULL if there is none.
-char *control_systemd_folder(void);
-
-// Listens in `folder` (--path.run), else in $RUNTIME_DIRECTORY, else in CONTROL_FOLDER if it is writable. It replaces a
+// Listens in `folder` (--path.run), else in $RUNTIME_DIRECTORY, else in RUN_FOLDER if it is writable. It replaces a
 // dead daemon's socket. Returns 0; -EINVAL with the reason in `errors` if the folder was given and cannot be used, for
 // instance because another daemon listens there; or another negative errno. *out is NULL if there is no folder, or none
 // for this daemon, which is logged. `loop` must outlive it.

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
+#include "collectors/uncore/memory_peak.h"
 #include "collectors/uncore/pmu_boxes.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/uncore_kinds_json.h"
+#include "daemon/base/run_folder.h"
 #include "daemon/uncore/uncore_source.h"
 
 // This host's boxes, of the kinds that hosts with its CPU may have.
@@ -59,6 +61,23 @@ static int bind_spec(struct uncore_linux *kind, const struct setup *setup, const
     return 0;
 }
 
+// What root has saved counts where the firmware's tables are not for this user. Without either there is no peak.
+static int add_peak(const struct options *options, const struct host_roots *roots, struct topology *boxes) {
+    unsigned channels[MEMORY_PACKAGES_MAX];
+    double bytes = 0;
+    char *folder = run_folder_of(options->paths.run);
+    if (!folder)
+        return -ENOMEM;
+    if (memory_peak_read_tables(roots, &bytes) < 0)
+        (void)memory_peak_read_saved(folder, &bytes);
+    free(folder);
+    memory_peak_count_channels(roots, channels);
+    for (size_t s = 0; s < boxes->n_sockets; s++)
+        if (boxes->sockets[s].id < MEMORY_PACKAGES_MAX)
+            boxes->sockets[s].memory_bytes_per_second = channels[boxes->sockets[s].id] * bytes;
+    return 0;
+}
+
 // Takes over the boxes.
 static int add_kind(struct setup *setup, struct uncore_found *found, const struct options *options,
                     struct errors *errors) {
@@ -74,7 +93,10 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
     int r = bind_spec(kind, setup, found->kind->spec, errors);
     if (r == 0)
         r = uncore_topology(&kind->boxes, &boxes);
+    if (r == 0 && strcmp(found->kind->group, "memory") == 0)
+        r = add_peak(options, &kind->source.roots, boxes);
     if (r < 0) {
+        topology_free(boxes);
         source_free(&kind->source);
         return r;
     }

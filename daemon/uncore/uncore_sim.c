@@ -64,6 +64,8 @@ static int add_kind(struct setup *setup, struct scenario *kind, const struct opt
         return r;
     }
     boxes->boxes = true;
+    for (size_t s = 0; s < boxes->n_sockets; s++)
+        boxes->sockets[s].memory_bytes_per_second = kind->memory_bytes_per_second;
     return uncore_add(setup, &sim->source, boxes);
 }
 

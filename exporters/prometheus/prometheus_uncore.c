@@ -39,6 +39,17 @@ static void add_traffic(struct prometheus_page *page, const struct shown *shown,
     }
 }
 
+// Of the kind that tells what the memory moved, so that a utilization has both or neither.
+static void add_peaks(struct prometheus_page *page, const struct view *view) {
+    const struct topology *topology = view->layout->topology;
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        const struct page_label label = {"socket", scope.socket};
+        if (topology->sockets[s].memory_bytes_per_second > 0)
+            page_series_fixed(page, &label, 1, topology->sockets[s].memory_bytes_per_second);
+    }
+}
+
 static void add_up(struct prometheus_page *page, const struct view *view) {
     const struct page_label label = {"pmu", view->pmu};
     page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
@@ -56,8 +67,14 @@ static void add_errors(struct prometheus_page *page, const struct view *view) {
 
 void page_add_uncore(struct prometheus_page *page, const struct shown *shown) {
     static const enum family families[] = {FAMILY_MEMORY_BYTES, FAMILY_LLC_MISS_BYTES, FAMILY_INTERCONNECT_BYTES};
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         add_traffic(page, shown, families[i]);
+        if (families[i] != FAMILY_MEMORY_BYTES)
+            continue;
+        page_add_family(page, FAMILY_MEMORY_PEAK);
+        for (size_t kind = 0; kind < shown->n_boxes; kind++)
+            add_peaks(page, begin_kind(page, shown, kind));
+    }
     page_add_family(page, FAMILY_UNCORE_UP);
     for (size_t kind = 0; kind < shown->n_boxes; kind++)
         add_up(page, begin_kind(page, shown, kind));

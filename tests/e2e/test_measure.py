@@ -286,6 +286,8 @@ def test_it_fits_a_terminal_of_80_columns_and_24_lines():
     assert all(len(line) <= 80 for line in lines), [line for line in lines if len(line) > 80]
     assert len(lines) <= 24 and lines[0].split() == ["time", "frontend", "bad_speculation", "retiring", "backend", "bound", "by"], lines
     assert "\033[31m" in said and "\033[1m" in said, said
+    lines = seen(on_terminal("--pmu", "sim:hybrid", "--interval", "3s"))
+    assert all(len(line) <= 80 for line in lines if re.match(r" *[0-9.]+ s ", line)), lines
     assert all(len(line) <= 60 for line in seen(on_terminal("--pmu", f"sim:{STEADY}", columns=60)) if "█" in line)
 
 

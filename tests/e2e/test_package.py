@@ -227,6 +227,10 @@ def test_the_versions_agree():
     assert said.startswith(f"topdownd ({version()}-1) "), said
     spec = e2e.read_text(f"{ROOT}/packaging/rpm/topdownd.spec")
     assert re.search(rf"^Version: +{re.escape(version())}$", spec, re.M), spec
+    for path in ("README.md", "docs/install.md", "docs/kubernetes.md", "packaging/ansible/topdownd.yml",
+                 "packaging/ansible/group_vars/all.yml.example"):
+        named = re.findall(r"topdownd[_:-](\d+\.\d+\.\d+)", e2e.read_text(f"{ROOT}/{path}"))
+        assert named and set(named) == {version()}, (path, named)
     assert run(BINARY, "--version").startswith(f"topdownd {version()} (")
 
 

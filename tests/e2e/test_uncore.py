@@ -49,6 +49,29 @@ def made_up(folder, boxes, kind="1"):
     test_hosts.write_all(folder, files)
 
 
+def test_the_peak_of_a_simulated_socket_is_shown():
+    with e2e.Daemon("--pmu", "sim:zen4", yaml=YAML) as daemon:
+        page = daemon.get("/metrics")
+        assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [460.8e9] * 2
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        assert "topdownd_memory_peak_bytes_per_second" not in daemon.get("/metrics"), "an unknown peak is absent"
+
+
+def test_the_peak_of_a_host_is_its_channels_times_the_saved_speed():
+    """Two boxes on one socket, with two channels that have modules; the speed is what root has left in the runtime folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ["0", "0"])
+        edac = "devices/system/edac/mc/mc0/dimm"
+        test_hosts.write_all(folder, {f"{edac}{i}/{file}": text for i in range(2) for file, text in (
+            ("size", "32768"), ("dimm_location", f"channel {i} slot 0 "), ("dimm_label", f"CPU_SrcID#0_MC#0_Chan#{i}_DIMM#0"))})
+        here = ("--path.sysfs", folder, "--path.procfs", folder, "--path.run", folder)
+        with e2e.Daemon(*here, yaml=YAML) as daemon:
+            assert "topdownd_memory_peak_bytes_per_second" not in daemon.get("/metrics")
+        e2e.write_text(os.path.join(folder, "memory-channel-bytes-per-second"), "38400000000\n")
+        with e2e.Daemon(*here, yaml=YAML) as daemon:
+            assert e2e.value_of(daemon.get("/metrics"), "topdownd_memory_peak_bytes_per_second", socket="0") == 76.8e9
+
+
 def test_bytes_of_each_socket_are_the_truth_and_only_grow():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         daemon.wait_round(2)

@@ -332,12 +332,11 @@ def test_a_commands_cycles_and_instructions_are_the_truth():
         assert close(counts["INST_RETIRED"]["count"], TRUE_IPC * counts["CPU_CYCLES"]["count"], 0.05), counts
         ipc = {row["metric"]: row for row in whole["metrics"]}["ipc"]
         assert close(ipc["value"], TRUE_IPC, 0.05) and document["exit_status"] == 0, ipc
-        said = machine.run("/usr/sbin/topdownd measure --json -- /usr/sbin/topdownd list events")  # the kernel takes turns
+        said = machine.run("/usr/sbin/topdownd measure --json -- /usr/sbin/topdownd list events")
         whole, = json.loads("\n".join(said[said.index("{"):]))["whole"]
         counts = {event["event"]: event for event in whole["events"]}
-        assert not counts["CPU_CYCLES"]["exact"] and counts["CONTEXT_SWITCHES"]["exact"], counts
-        ipc = {row["metric"]: row for row in whole["metrics"]}["ipc"]
-        assert close(ipc["value"], TRUE_IPC, 0.1), ipc
+        assert all(counts[name]["exact"] for name in ("CPU_CYCLES", "INST_RETIRED", "CONTEXT_SWITCHES")), counts
+        assert close(counts["INST_RETIRED"]["count"], TRUE_IPC * counts["CPU_CYCLES"]["count"], 0.05), counts
         return f"{whole['cpu_seconds']:.2f} s of CPU time"
 
 
