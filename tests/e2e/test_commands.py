@@ -165,7 +165,7 @@ class Sandbox:
         path = f"{self.path('bin')}:{os.environ['PATH']}"
         environment = {name: value for name, value in os.environ.items() if name != "RUNTIME_DIRECTORY"}
         return subprocess.run(["bash", "-o", "pipefail", "-c", self.as_here(line)], cwd=self.folder, capture_output=True, text=True,
-                              timeout=e2e.TIMEOUT, check=False, env=environment | {"PATH": path, "HOME": self.folder})
+                              timeout=e2e.TIMEOUT, check=False, env=environment | {"PATH": path, "HOME": self.folder, "TMPDIR": self.folder})
 
 
 def test_every_command_line_runs_or_has_a_reason():
