@@ -103,6 +103,13 @@ void log_errors(const struct errors *errors) {
         log_error("and %zu more", errors->dropped);
 }
 
+void log_reason(int r, const struct errors *errors) {
+    if (errors && errors->n > 0)
+        log_errors(errors);
+    else
+        log_error("%s", strerror(-r));
+}
+
 // ---- events ----
 
 // Made with systemd-id128 new; they never change.

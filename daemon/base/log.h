@@ -15,4 +15,7 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Logs all errors of a list, one per line.
 void log_errors(const struct errors *errors);
 
+// Logs why a command failed: its errors or, where there are none (or errors is NULL), what errno -r means.
+void log_reason(int r, const struct errors *errors);
+
 #endif

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/decimal.h"
 #include "daemon/base/child.h"
 #include "daemon/base/terminal.h"
 #include "daemon/bundle/archive.h"
@@ -19,35 +18,6 @@
 #include "exporters/view/gzip.h"
 
 enum { NAME_BYTES_MAX = 100, PATIENCE_S = 60, MODE = 0600 };
-
-static const char FOLDER[] = "topdownd-bundle";
-
-// ---- adding ----
-
-void bundle_add_bytes(struct bundle *bundle, const char *name, const char *why, const void *bytes, size_t n) {
-    char path[NAME_BYTES_MAX], size[DECIMAL_SIZE_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", FOLDER, name) >= (int)sizeof path)
-        return;
-    archive_add(&bundle->archive, path, bytes, n, bundle->now);
-    text_format(&bundle->manifest, "%-28s  %10s  %s\n", name, decimal_write_size((double)n, size), why);
-}
-
-void bundle_add_text(struct bundle *bundle, const char *name, const char *why, struct text *text) {
-    struct text clean = {0};
-    if (text->failed)
-        bundle->archive.failed = true;
-    else
-        redaction_text(bundle->redaction, text->data ? text->data : "", text->length, &clean);
-    bundle->archive.failed |= clean.failed;
-    bundle_add_bytes(bundle, name, why, clean.data ? clean.data : "", clean.length);
-    text_free(&clean);
-    text_free(text);
-    *text = (struct text){0};
-}
-
-void bundle_miss(struct bundle *bundle, const char *name, const char *why_not) {
-    text_format(&bundle->manifest, "%-28s  %10s  %s\n", name, "missing", why_not);
-}
 
 // ---- what this program says of the host ----
 
@@ -137,7 +107,7 @@ static int finish(struct bundle *bundle, struct errors *errors) {
     const struct options *options = bundle->request->options;
     struct text packed = {0};
     char name[NAME_BYTES_MAX];
-    (void)snprintf(name, sizeof name, "%s/MANIFEST.txt", FOLDER);
+    (void)snprintf(name, sizeof name, "%s/MANIFEST.txt", BUNDLE_FOLDER);
     archive_add(&bundle->archive, name, bundle->manifest.data, bundle->manifest.length, bundle->now);
     archive_end(&bundle->archive);
     int r = bundle->archive.failed || bundle->manifest.failed ? -ENOMEM : gzip_text(&bundle->archive, &packed);
@@ -149,7 +119,7 @@ static int finish(struct bundle *bundle, struct errors *errors) {
         (void)fwrite(bundle->manifest.data, 1, bundle->manifest.length, stdout);
         (void)printf("\n%s: written, for you alone to read (mode 0600). Look at what is in it before you send it:\n"
                      "  tar xzf %s && less %s/*\n",
-                     options->doctor.bundle, options->doctor.bundle, FOLDER);
+                     options->doctor.bundle, options->doctor.bundle, BUNDLE_FOLDER);
     }
     text_free(&packed);
     return r;

@@ -16,8 +16,10 @@ struct bundle {
     time_t now;
 };
 
-// Adds a file with the reason why it is there: bytes as they are, or a text without what says who somebody is. `text`
-// is freed.
+#define BUNDLE_FOLDER "topdownd-bundle"
+
+// bundle_contents.c: adds a file with the reason why it is there: bytes as they are, or a text without what says who
+// somebody is. `text` is freed.
 void bundle_add_bytes(struct bundle *bundle, const char *name, const char *why, const void *bytes, size_t n);
 void bundle_add_text(struct bundle *bundle, const char *name, const char *why, struct text *text);
 // Says why a file is not there.

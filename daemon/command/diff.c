@@ -180,10 +180,8 @@ int diff_run(const struct options *options) {
     }
     if (r == 0)
         r = compare(options, played, errors, &status);
-    if (r < 0 && errors && errors->n > 0)
-        log_errors(errors);
-    else if (r < 0)
-        log_error("%s", strerror(-r));
+    if (r < 0)
+        log_reason(r, errors);
     for (int i = 0; i < PARTS; i++)
         diff_played_deinit(&played[i]);
     free(errors);

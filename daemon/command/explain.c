@@ -302,10 +302,8 @@ int explain_run(const struct options *options) {
         r = make_views(setup, errors, &shown);
     if (r >= 0)
         r = print(setup, &shown, options->json);
-    if (r < 0 && errors && errors->n > 0)
-        log_errors(errors);
-    else if (r < 0)
-        log_error("%s", strerror(-r));
+    if (r < 0)
+        log_reason(r, errors);
     for (size_t i = 0; i < shown_all(&shown); i++)
         view_unref(shown.types[i].view);
     load_free(setup);

@@ -93,10 +93,8 @@ int doctor_run(const struct options *options) {
     int r = visit.setup && visit.errors && visit.findings ? setup_init(visit.setup, options, visit.errors) : -ENOMEM;
     if (r >= 0)
         r = visit_host(&visit);
-    if (r < 0 && visit.errors && visit.errors->n > 0)
-        log_errors(visit.errors);
-    else if (r < 0)
-        log_error("%s", strerror(-r));
+    if (r < 0)
+        log_reason(r, visit.errors);
     if (visit.setup)
         setup_deinit(visit.setup);
     free(visit.findings);

@@ -43,6 +43,10 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
         json_begin_object(json, NULL);
         json_whole(json, "socket", topology->sockets[s].id);
         json_whole(json, "boxes", topology->sockets[s].measured);
+        if (topology->sockets[s].memory_bytes_per_second > 0)
+            json_number(json, "peak_bytes_per_second", topology->sockets[s].memory_bytes_per_second);
+        else
+            json_null(json, "peak_bytes_per_second");
         add_traffic(json, kind, snapshot_scope_socket(s));
         json_end_object(json);
     }

@@ -25,6 +25,7 @@ NOT_RUN = {
     r"\./(run|test)\b": "builds everything; who runs this has run ./test",
     r"sudo apt(-get)? install": "installs packages: e2e/test_package.py installs the one that is built",
     r"(sudo )?(systemd-sysusers|systemctl|journalctl)\b": "needs systemd as the first process: e2e/test_systemd.py and e2e/test_unit_file.py",
+    r"TOPDOWND_PASSWORD=": "needs TLS and a password: e2e/test_top.py",
     r"(sudo )?cmake ": "builds and installs: e2e/test_package.py and e2e/test_unit_file.py",
     r"(ansible-playbook|kubectl|skopeo|docker|for name in rules)\b": "needs hosts, a cluster or a registry: e2e/test_container.py, e2e/test_kubernetes.py and "
                                                                    "e2e/test_systemd.py look at what these commands use",
@@ -120,6 +121,7 @@ class Sandbox:
             yield | reload) exec {BINARY} "$@" --path.run {self.run_folder} ;;
             eval | memory | help | --help | --version) exec {BINARY} "$@" ;;
             -* | run) exec timeout --preserve-status {SECONDS} {BINARY} "$@" --path.data {ROOT} --path.run {self.folder} ;;
+            top) exec {BINARY} "$@" --once ;;
             *) exec {BINARY} "$@" --path.data {ROOT} ;;
             esac\n"""
         for name, text in (("topdownd", script), ("sudo", '#!/bin/sh\nexec "$@"\n'), ("perf", "#!/bin/sh\nexit 0\n"),
@@ -148,11 +150,13 @@ class Sandbox:
         """The line with this sandbox's places, and with a daemon that ends."""
         port = str(self.daemon.port)
         for words, here in (("/tmp/", self.folder + "/"), ("127.0.0.1:10813/", f"127.0.0.1:{port}/"), ("localhost:10813/", f"localhost:{port}/"),
-                            ("127.0.0.1:10813", "127.0.0.1:0"), ("127.0.0.1:9999", "127.0.0.1:0"), ("build/release/topdownd", "topdownd"),
+                            ("http://web-1:10813", f"http://127.0.0.1:{port}"), ("127.0.0.1:10813", "127.0.0.1:0"), ("127.0.0.1:9999", "127.0.0.1:0"), ("build/release/topdownd", "topdownd"),
                             ("/usr/share/topdownd", ROOT), ("/etc/topdownd", os.path.join(ROOT, "config")),
                             ("--duration 60s", "--duration 2s"), ("--duration 10s", "--duration 2s"),
                             ("/run/topdownd", self.path("var")), ("/var/lib/topdownd", self.path("var")), ("@0-600", "@0-4"), ("@600-1200", "@4-8")):
             line = line.replace(words, here)
+        if line == "topdownd top":  # any host has a simulated one
+            line += " --pmu sim"
         if re.match(ENDLESS, line) and "--web.listen-address" not in line:
             line += " --web.listen-address 127.0.0.1:0"
         return line
@@ -161,7 +165,7 @@ class Sandbox:
         path = f"{self.path('bin')}:{os.environ['PATH']}"
         environment = {name: value for name, value in os.environ.items() if name != "RUNTIME_DIRECTORY"}
         return subprocess.run(["bash", "-o", "pipefail", "-c", self.as_here(line)], cwd=self.folder, capture_output=True, text=True,
-                              timeout=e2e.TIMEOUT, check=False, env=environment | {"PATH": path, "HOME": self.folder})
+                              timeout=e2e.TIMEOUT, check=False, env=environment | {"PATH": path, "HOME": self.folder, "TMPDIR": self.folder})
 
 
 def test_every_command_line_runs_or_has_a_reason():

@@ -77,9 +77,24 @@ def test_the_deb_holds_what_a_host_needs():
     return f"{len(files)} files, {os.path.getsize(deb()) // 1024} KiB, installed {fields['Installed-Size']} KiB"
 
 
+def test_the_view_in_a_terminal_is_a_package_of_its_own():
+    """A server that does not want it gets neither ncurses nor libcurl."""
+    need("dpkg-deb", "dpkg")
+    need("rpm", "rpm")
+    view = "/usr/libexec/topdownd/topdownd-top"
+    for kind, ours, fields in (("deb", ("dpkg-deb", "-c"), ("dpkg-deb", "-f")), ("rpm", ("rpm", "-qpl"), ("rpm", "-qpR"))):
+        main, extra = packages.file_of(MADE, kind), packages.file_of(MADE, kind, "topdownd-top")
+        assert view not in run(*ours, main) and view in run(*ours, extra)
+        needed, more = run(*fields, main), run(*fields, extra)
+        assert not re.search("ncurses|tinfo|curl", needed), needed
+        assert all(name in more for name in ("ncursesw", "curl")), more
+        assert re.search(rf"topdownd \(= {re.escape(version())}-1\)|topdownd = {re.escape(version())}-1", more), more
+    assert "topdownd-top" in re.search(r"^Suggests: (.*)$", run("dpkg-deb", "-f", deb()), re.M).group(1)
+
+
 def test_lintian_finds_nothing():
     need("lintian", "lintian")
-    said = run("lintian", "--allow-root", "--fail-on", "error,warning", deb())
+    said = run("lintian", "--allow-root", "--fail-on", "error,warning", deb(), packages.file_of(MADE, "deb", "topdownd-top"))
     assert said == "", said
 
 
@@ -115,8 +130,8 @@ def test_another_build_gives_the_same_bytes():
             other = folder
         else:  # a cache of compilations rewrites paths
             other = packages.build(ROOT, f"{folder}/another/folder", umask=0o077)
-        for kind in ("deb", "rpm"):
-            ours, theirs = packages.file_of(MADE, kind), packages.file_of(other, kind)
+        for kind, name in ((kind, name) for kind in ("deb", "rpm") for name in ("topdownd", "topdownd-top")):
+            ours, theirs = packages.file_of(MADE, kind, name), packages.file_of(other, kind, name)
             assert os.path.basename(ours) == os.path.basename(theirs)
             with open(ours, "rb") as one, open(theirs, "rb") as two:
                 assert one.read() == two.read(), f"{theirs} differs from {ours}"
@@ -158,6 +173,7 @@ def test_install_upgrade_downgrade_remove_and_purge():
     with tempfile.TemporaryDirectory() as folder:
         packages.make_later(deb(), f"{folder}/later.deb")
         shutil.copy(deb(), f"{folder}/this.deb")
+        shutil.copy(packages.file_of(MADE, "deb", "topdownd-top"), f"{folder}/view.deb")
         with packages.copy_of_this_machine(folder) as copy:
             if os.path.exists(copy.outside("/usr/sbin/topdownd")):
                 raise e2e.Skip("this machine has topdownd installed")
@@ -167,6 +183,10 @@ def test_install_upgrade_downgrade_remove_and_purge():
             assert "topdownd" in copy.run("getent", "passwd", "topdownd")
             link = "/etc/systemd/system/multi-user.target.wants/topdownd.service"
             assert os.path.islink(copy.outside(link)), "the service starts with the host"
+            assert "install the package topdownd-top" in copy.run("topdownd", "top", "--pmu", "sim", "--once", status=2)
+            copy.run("apt-get", "install", "-y", "-q", "/tmp/packages/view.deb")
+            assert "SIMULATED" in copy.run("topdownd", "top", "--pmu", "sim", "--once").splitlines()[0]
+            copy.run("dpkg", "-P", "topdownd-top")
             # what nobody has edited follows the package
             copy.run(*install, "/tmp/packages/later.deb")
             assert "later version" in e2e.read_text(copy.outside(CONFIG))
@@ -220,6 +240,20 @@ def test_it_builds_where_the_libraries_of_the_tests_are_missing():
                        env=os.environ | {"PKG_CONFIG_LIBDIR": folder})
             assert preset == "package" or "building without tests" in said, said
             assert "test_" not in run("ninja", "-C", f"{folder}/{preset}", "-t", "targets", "all")
+
+
+def test_without_the_libraries_of_the_view_all_else_is_built():
+    """Configuring says which packages it lacks."""
+    need("pkg-config", "pkg-config")
+    with tempfile.TemporaryDirectory() as folder:
+        for path in reversed(run("pkg-config", "--variable", "pc_path", "pkg-config").strip().split(":")):
+            for file in glob.glob(f"{path}/*.pc"):
+                link = f"{folder}/{os.path.basename(file)}"
+                if os.path.basename(file) not in ("ncursesw.pc", "libcurl.pc") and not os.path.exists(link):
+                    os.symlink(file, link)
+        said = run("cmake", "-S", ROOT, "--preset", "package", "-B", f"{folder}/package", env=os.environ | {"PKG_CONFIG_LIBDIR": folder})
+        assert "libncurses-dev, libcurl4-gnutls-dev): building without topdownd top" in said, said
+        assert "topdownd-top:" not in run("ninja", "-C", f"{folder}/package", "-t", "targets", "all")
 
 
 def test_the_versions_agree():

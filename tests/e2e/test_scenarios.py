@@ -133,6 +133,7 @@ def test_a_wrong_name_is_answered_with_all_names():
 
 def test_the_hosts_that_the_manual_derives_are_sick_and_blind():
     host = scenario("zen4") | {"sockets": 1, "cores_per_socket": 2, "assignments": [{"cpus": "0-3", "load": "memory_bound"}]}
+    del host["uncore"]  # its assignments are those of two sockets
     blind = host | {"assignments": [{"cpus": "0-3", "load": "service"}], "rivals": [{"kind": "refuse", "cpus": "0-3"}]}
     with tempfile.TemporaryDirectory() as folder:
         for name, each in (("sick", host), ("blind", blind)):

@@ -149,6 +149,8 @@ def test_a_remote_daemon_with_tls_and_a_password():
                             ((*trust, "--user", "ops", "--password-file", files.path("ca.key")), "the right password")):
             done = call(remote, *words, "--once", TOPDOWND_PASSWORD="x")
             assert done.returncode == 1 and says in done.stderr, (words, done)
+        done = call(url(port), "--once")
+        assert done.returncode == 1 and "if it has TLS: --url https://" in done.stderr, done
     for words, says in (((url(1), "--user", "ops"), "TOPDOWND_PASSWORD"), (("--url", "http://a:b@c:1"), "no user or password in the URL"),
                         (("--url", "ftp://c"), "no URL of a daemon"), ((url(1), "--pmu", "sim"), "--url does not go with"),
                         (("--user", "x"), "go with --url")):
@@ -216,12 +218,12 @@ def test_a_recording_is_paused_and_stepped():
             lines = screen.wait("at the end of the recording", "REPLAY")
             newest = lines[0].split()[-1]
             screen.press("[")
-            lines = screen.wait("paused, 1 newer")
+            lines = screen.wait("PAUSED, 1 newer")
             assert lines[0].split()[-1] < newest, (lines[0], newest)
             screen.press("]")
             assert screen.wait("at the end of the recording")[0].split()[-1] == newest
             screen.press("g")
-            lines = screen.wait("paused, ")
+            lines = screen.wait("PAUSED, ")
             first = lines[0].split()[-1]
             screen.press("c")
             screen.wait("CPUs by", " CPU socket")  # of each moment
@@ -229,8 +231,9 @@ def test_a_recording_is_paused_and_stepped():
             assert screen.ended() == 0
         with top("--replay", path, "--speed", "0.1") as screen:
             screen.wait("played 0.1 times")
+            e2e.wait_for(lambda: re.search(r"\d:\d\d$", screen.lines()[0]), "the first moment: before it no time is known")
             screen.press(" ")
-            lines = screen.wait("paused, 0 newer")
+            lines = screen.wait("PAUSED, 0 newer")
             assert lines[0].split()[-1] == first, "it begins at the beginning, and takes its time"
             screen.press("}")
             e2e.wait_for(lambda: screen.lines()[0].split()[-1] == newest, "the end")
@@ -249,7 +252,7 @@ def test_where_it_cannot_draw_it_says_what_can_be_done():
         with top(url(host.port), TERM="no-such-terminal") as screen:
             screen.wait("nothing is known of the terminal type 'no-such-terminal'")
             assert screen.ended() == 2
-        done = call(url(host.port), "--once", COLUMNS="60", LC_ALL="C.UTF-8")
+        done = call(url(host.port), "--once", COLUMNS="60", LC_ALL="C.UTF-8", http_proxy="http://127.0.0.1:1")
         assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= 60, done
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(f"{folder}/bin")

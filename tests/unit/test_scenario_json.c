@@ -257,6 +257,34 @@ static void test_the_shipped_hybrid_host_has_three_core_types(void **state) {
     scenario_free(first);
 }
 
+#define BOXES(body) "{" HOST "," LOADS ", \"uncore\": [" body "]}"
+#define IMC "\"kind\": \"imc\", \"spec\": \"imc-ice-lake\""
+
+static void test_boxes_are_cores_with_one_thread(void **state) {
+    (void)state;
+    struct scenario *scenario;
+    int r = read_scenario(BOXES("{" IMC ", \"boxes_per_socket\": 4, \"peak\": 1e11, " LOADS
+                                ", \"assignments\": [{\"cpus\": \"0-7\", \"load\": \"web\"}]}"),
+                          &scenario);
+    assert_int_equal(r, 0);
+    const struct scenario *kind = scenario->uncore;
+    assert_string_equal(kind->name, "imc");
+    assert_string_equal(kind->spec, "imc-ice-lake");
+    assert_int_equal(scenario_n_cpus(kind), 8);
+    assert_true(kind->memory_bytes_per_second == 1e11);
+    assert_null(kind->next);
+    scenario_free(scenario);
+    static const char *const wrong[] = {
+        BOXES("{" IMC ", " LOADS "}"),
+        BOXES("{" IMC ", \"boxes_per_socket\": 0, " LOADS "}"),
+        BOXES("{" IMC ", \"boxes_per_socket\": 4, \"sockets\": 1, " LOADS "}"),
+        BOXES("{" IMC ", \"boxes_per_socket\": 4, " LOADS ", \"assignments\": [{\"cpus\": \"8\", \"load\": \"web\"}]}"),
+        BOXES("4"),
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(read_scenario(wrong[i], &scenario), -EINVAL);
+}
+
 static void test_a_mix_needs_a_frequency_and_sane_numbers(void **state) {
     (void)state;
     struct scenario *scenario;
@@ -455,6 +483,7 @@ int main(void) {
         cmocka_unit_test(test_core_types_are_scenarios_in_a_list),
         cmocka_unit_test(test_mistakes_in_core_types_are_refused),
         cmocka_unit_test(test_the_shipped_hybrid_host_has_three_core_types),
+        cmocka_unit_test(test_boxes_are_cores_with_one_thread),
         cmocka_unit_test(test_a_mix_needs_a_frequency_and_sane_numbers),
         cmocka_unit_test(test_expanding_mixes_is_bounded),
         cmocka_unit_test(test_a_missing_or_huge_file_is_refused_in_words),

@@ -69,17 +69,18 @@ static void test_cpus_are_sorted_by_any_metric_and_those_without_a_value_stand_l
     press(&shown, 'c');
     press(&shown, '>'); // of the bottleneck, which is none of these: by number; then the first metric
     shown_find(&shown, "3 CPUs by frontend_bound_ratio, the largest first");
-    unsigned largest = shown_find(&shown, "    1      0      40.0 %"),
-             smallest = shown_find(&shown, "    0      0      10.0 %");
-    assert_true(largest < smallest && smallest < shown_find(&shown, "    2      1           -"));
+    unsigned largest = shown_find(&shown, "    1      0       40.0 %"),
+             smallest = shown_find(&shown, "    0      0       10.0 %");
+    assert_true(largest < smallest && smallest < shown_find(&shown, "    2      1            -"));
     press(&shown, 'r');
-    largest = shown_find(&shown, "    1      0      40.0 %"), smallest = shown_find(&shown, "    0      0      10.0 %");
-    assert_true(smallest < largest && largest < shown_find(&shown, "    2      1           -"));
+    largest = shown_find(&shown, "    1      0       40.0 %"),
+    smallest = shown_find(&shown, "    0      0       10.0 %");
+    assert_true(smallest < largest && largest < shown_find(&shown, "    2      1            -"));
     press(&shown, VIEW_KEY_DOWN);
     press(&shown, VIEW_KEY_ENTER);
     shown_find(&shown, "CPU 1");
     shown_find(&shown, "ipc                                  0.50"); // of CPU 1, and
-    shown_find(&shown, "1.50  per cycle");                       // of the host
+    shown_find(&shown, "1.50  per cycle");                           // of the host
     press(&shown, 's');
     shown_find(&shown, "Reading them ...");
     assert_true(view_wants(&shown.view, FRAME_SOCKETS) && !view_wants(&shown.view, FRAME_CPUS));

@@ -61,6 +61,16 @@ static int check_url(const char *url, char why[static FETCH_WHY_MAX]) {
     return 0;
 }
 
+// No proxy is asked for what is on this host.
+static bool is_loopback(const char *url) {
+    static const char *const hosts[] = {"127.", "localhost", "[::1]"};
+    const char *host = strstr(url, "://") + strlen("://");
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        if (strncmp(host, hosts[i], strlen(hosts[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool set_up(struct fetch *fetch, const struct fetch_options *options) {
     CURL *page = fetch->page;
     bool set = curl_easy_setopt(page, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK &&
@@ -76,6 +86,8 @@ static bool set_up(struct fetch *fetch, const struct fetch_options *options) {
 #else
     set = set && curl_easy_setopt(page, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS)) == CURLE_OK;
 #endif
+    if (is_loopback(options->url))
+        set = set && curl_easy_setopt(page, CURLOPT_NOPROXY, "*") == CURLE_OK;
     if (options->cacert)
         set = set && curl_easy_setopt(page, CURLOPT_CAINFO, options->cacert) == CURLE_OK;
     if (options->user)
@@ -147,10 +159,18 @@ static void explain_status(struct fetch *fetch) {
             (void)snprintf(fetch->why, sizeof fetch->why, "%s", known[i].text);
 }
 
+// What a server with TLS does when it is asked without.
+static bool speaks_otherwise(CURLcode code) {
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_GOT_NOTHING ||
+           code == CURLE_RECV_ERROR;
+}
+
 static void explain_failure(struct fetch *fetch, CURLcode code) {
     const char *reason = fetch->error[0] != '\0' ? fetch->error : curl_easy_strerror(code);
     if (fetch->too_large)
         (void)snprintf(fetch->why, sizeof fetch->why, "its answer is larger than %d MiB", FETCH_BYTES_MAX >> 20);
+    else if (strncmp(fetch->url, "http://", 7) == 0 && speaks_otherwise(code))
+        (void)snprintf(fetch->why, sizeof fetch->why, "%.200s (if it has TLS: --url https://HOST:PORT)", reason);
     else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
         (void)snprintf(fetch->why, sizeof fetch->why, "%.180s (--cacert FILE names the authority to trust)", reason);
     else

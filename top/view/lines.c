@@ -124,15 +124,14 @@ static void put_host(const struct view_data *data, struct grid *grid) {
 }
 
 static void describe_play(const struct view_data *data, char *out, size_t size) {
-    char speed[LINES_TEXT_MAX] = "as fast as possible";
-    if (data->speed > 0)
-        (void)snprintf(speed, sizeof speed, "%g times as fast as it was", data->speed);
     if (data->over && data->behind == 0)
         (void)snprintf(out, size, "at the end of the recording");
     else if (data->paused)
-        (void)snprintf(out, size, "paused, %zu newer: [ and ] step, space goes on", data->behind);
+        (void)snprintf(out, size, "PAUSED, %zu newer; space goes on", data->behind);
+    else if (data->speed > 0)
+        (void)snprintf(out, size, "played %g times as fast as it was", data->speed);
     else
-        (void)snprintf(out, size, "played %s", data->speed == 1 ? "as fast as it was" : speed);
+        (void)snprintf(out, size, "played as fast as possible");
 }
 
 static void put_source(const struct view_data *data, struct grid *grid) {
@@ -140,7 +139,7 @@ static void put_source(const struct view_data *data, struct grid *grid) {
     if (data->recording)
         describe_play(data, how, sizeof how);
     else if (data->paused) {
-        (void)snprintf(how, sizeof how, "PAUSED, %zu newer: [ and ] step, space goes on", data->behind);
+        (void)snprintf(how, sizeof how, "PAUSED, %zu newer; space goes on", data->behind);
     } else if (data->frame && isfinite(data->frame->timestamp_seconds) && !data->frame->replay) {
         lines_span(age, data->now_seconds - data->frame->timestamp_seconds);
         (void)snprintf(how, sizeof how, "%.40s old", age);

@@ -9,7 +9,7 @@
 
 // CPUs or sockets in a table, and one of them with all its metrics.
 
-enum { COLUMN_WIDTH = 12, FIRST_COLUMN = 12, SOCKET_END = 12, NAME_WIDTH = 32 };
+enum { COLUMN_WIDTH = 13, FIRST_COLUMN = 12, SOCKET_END = 12, NAME_WIDTH = 32 };
 
 // ---- sorting ----
 

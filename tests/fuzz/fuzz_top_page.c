@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes are a page that `topdownd top` refuses, or that it can show on every screen whatever keys are pressed. The
+// first byte says which page it is, the second which keys.
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top/model/frame.h"
+#include "top/model/host.h"
+#include "top/view/view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition) {
+    if (!condition)
+        abort();
+}
+
+static void show(const struct view_data *data, unsigned seed) {
+    static const int keys[] = {'c',
+                               VIEW_KEY_ENTER,
+                               'o',
+                               VIEW_KEY_RIGHT,
+                               VIEW_KEY_DOWN,
+                               VIEW_KEY_LEFT,
+                               's',
+                               '>',
+                               VIEW_KEY_PAGE_DOWN,
+                               VIEW_KEY_BACK,
+                               'e',
+                               't',
+                               VIEW_KEY_END,
+                               'r',
+                               '<',
+                               VIEW_KEY_PAGE_UP,
+                               '?',
+                               VIEW_KEY_UP,
+                               VIEW_KEY_HOME,
+                               'x'};
+    struct view_state view;
+    char line[4 * GRID_SIDE_MAX + 8];
+    view_init(&view);
+    for (unsigned i = 0; i < 6; i++) {
+        struct grid grid;
+        require(grid_init(&grid, i % 2 == 0 ? 24 : 13, i % 3 == 0 ? 80 : 45, i % 4 == 0) == 0);
+        view_draw(&view, data, &grid);
+        for (unsigned row = 0; row < grid.rows; row++) {
+            grid_line(&grid, row, line, sizeof line);
+            for (const char *c = line; *c != '\0'; c++)
+                require((unsigned char)*c >= 0x20 && *c != 0x7f); // nothing that a terminal obeys
+        }
+        grid_deinit(&grid);
+        (void)view_press(&view, data, keys[(seed * 7 + i * (1 + seed / 20)) % (sizeof keys / sizeof *keys)]);
+    }
+}
+
+// A page that every daemon sends, to which the bytes add.
+static struct frame *usual(void) {
+    static const char page[] = "{\"bound\":null,\"scopes\":[{\"tree\":[{\"metric\":\"ipc\",\"children\":[]}]}]}";
+    struct frame *frame = NULL;
+    char why[200];
+    require(frame_read(page, strlen(page), &frame, why) == 0);
+    return frame;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct frame *frame = NULL;
+    struct host *host = NULL;
+    struct past *past = NULL;
+    char why[200] = "";
+    if (size < 2)
+        return 0;
+    const char *text = (const char *)data + 2;
+    size_t length = size - 2;
+    int r = 0, kind = data[0] % 4;
+    if (kind == 0)
+        r = frame_read(text, length, &frame, why);
+    else
+        frame = usual();
+    if (kind == 1)
+        r = frame_add_units(frame, FRAME_CPUS, text, length, why);
+    else if (kind == 2)
+        r = host_read(text, length, &host, why);
+    else if (kind == 3)
+        r = past_read(text, length, &past, why);
+    require(r == 0 || r == -ENOMEM || (r == -EINVAL && why[0] != '\0' && strlen(why) < sizeof why));
+    const struct view_data shown = {
+        .frame = frame, .host = host, .past = past, .source = "here", .gone = r < 0 ? why : NULL, .speed = 1};
+    if (r == 0)
+        show(&shown, data[1]);
+    frame_free(frame);
+    host_free(host);
+    past_free(past);
+    return 0;
+}
