@@ -38,6 +38,13 @@ def memory(page):
             if name == "topdownd_memory_bytes_total"}
 
 
+def read_and_when(daemon):
+    """Bytes that were read on socket 0, and the time of the snapshot that says so, which may be late on a busy machine."""
+    page = daemon.json("/api/v1/uncore")
+    (total,) = [traffic["bytes_total"] for traffic in page["kinds"][0]["sockets"][0]["traffic"] if traffic["name"] == "memory_read"]
+    return total, page["timestamp_seconds"]
+
+
 def made_up(folder, boxes, kind="1"):
     """A Sapphire Rapids whose memory controllers are PMUs of this perf type: with 1, event 5 counts minor faults there."""
     test_hosts.x86_host(folder, SAPPHIRE_RAPIDS, cpus=2, pmus=())
@@ -75,19 +82,20 @@ def test_the_peak_of_a_host_is_its_channels_times_the_saved_speed():
 def test_bytes_of_each_socket_are_the_truth_and_only_grow():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        before = daemon.get("/metrics")
+        before, begun = daemon.get("/metrics"), read_and_when(daemon)
         e2e.wait_for(lambda: memory(daemon.get("/metrics"))["0", "read"] > memory(before)["0", "read"] + 4.5 * 256 * READS, "more bytes")
+        ended = read_and_when(daemon)
+        seconds = (ended[0] - begun[0]) / (4 * 64 * READS)
+        assert seconds > 3 and abs(seconds - (ended[1] - begun[1])) < 0.1, (begun, ended)
         after = daemon.get("/metrics")
         assert e2e.value_of(after, "topdownd_uncore_up", pmu="imc") == 1
         assert "topdownd_uncore_error" not in after, "no error is known"
         first, last = memory(before), memory(after)
         grown = {key: last[key] - first[key] for key in last}
         assert len(grown) == 4 and grown["1", "write"] == 0, grown
-        # whole intervals of a second, a few milliseconds more or less: all sums are over the same time
+        # all sums are over the same time
         assert abs(grown["0", "read"] / grown["1", "read"] - 1) < 1e-6, grown
         assert abs(grown["0", "write"] / grown["0", "read"] / (WRITES / READS) - 1) < 1e-6, grown
-        seconds = grown["0", "read"] / (4 * 64 * READS)
-        assert abs(seconds - round(seconds)) < 0.1, seconds
         kinds = daemon.json("/api/v1/uncore")["kinds"]
         assert [(kind["pmu"], kind["spec"], kind["up"]) for kind in kinds] == [("imc", "imc-sapphire-rapids", 1)], kinds
         assert [socket["boxes"] for socket in kinds[0]["sockets"]] == [4, 4] and len(kinds[0]["boxes"]) == 8
@@ -164,7 +172,8 @@ def test_each_box_counts_on_its_own_cpu_and_adds_up():
     if why:
         raise e2e.Skip(why)
     totals = {}
-    for boxes in (("0",), ("0", "1"), ("0-1",)):
+
+    def broken_event(boxes):
         with tempfile.TemporaryDirectory() as folder:
             made_up(folder, boxes)
             with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML) as daemon:
@@ -173,7 +182,9 @@ def test_each_box_counts_on_its_own_cpu_and_adds_up():
                 assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1, page
                 assert e2e.value_of(page, "topdownd_pmu_kernel_memory_bytes") >= 0
                 totals[boxes] = memory(page)["0", "read"]
-                assert totals[boxes] % 64 == 0
+                return totals[boxes] % 64
+    for boxes in (("0",), ("0", "1"), ("0-1",)):  # what a busy machine misses of a window is estimated: then no event is whole
+        e2e.shortest(lambda boxes=boxes: broken_event(boxes), 1e-9)
     return str(totals)
 
 
