@@ -143,7 +143,8 @@ static void fail(struct follow *follow, const char *why, double now) {
     for (int page = 0; page < FOLLOW_NONE; page++)
         follow->due[page] = now + AGAIN_SECONDS;
     follow->fresh = frame_free(follow->fresh);
-    (void)snprintf(follow->gone, sizeof follow->gone, "%.100s: %.300s. Trying again every 2 s.", follow->source, why);
+    (void)snprintf(follow->gone, sizeof follow->gone, "%.100s: %.300s.%s", follow->source, why,
+                   follow->once ? "" : " Trying again every 2 s.");
 }
 
 static void take(struct follow *follow, const struct fetched *answer, double now) {
