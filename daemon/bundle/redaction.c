@@ -75,6 +75,8 @@ static struct found find_ipv4(const char *text, size_t length) {
     unsigned numbers[4];
     int n = 0;
     char copy[20];
+    if (length == 0 || !isdigit((unsigned char)text[0])) // sscanf would skip spaces, and take a sign
+        return (struct found){0};
     (void)snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy - 1), text);
     if (sscanf(copy, "%3u.%3u.%3u.%3u%n", &numbers[0], &numbers[1], &numbers[2], &numbers[3], &n) != 4 || n == 0)
         return (struct found){0};
@@ -84,10 +86,16 @@ static struct found find_ipv4(const char *text, size_t length) {
     return is && ends && !harmless ? (struct found){(size_t)n, "ADDRESS"} : (struct found){0};
 }
 
-// An IPv6 address has "::" or seven colons, a card's address five; a time of day has two.
+// An IPv6 address has "::" or seven colons, a card's address five; a time of day has two. A colon behind one is the
+// sentence's, and an IPv4 address at the end of one is part of it.
 static struct found find_colons(const char *text, size_t length) {
-    size_t n = span(text, length, "0123456789abcdefABCDEF:"), colons = 0, digits = 0;
+    size_t n = span(text, length, "0123456789abcdefABCDEF:"), colons = 0, digits = 0, last = n;
     bool twice = false;
+    if (n > 2 && text[n - 1] == ':' && text[n - 2] != ':')
+        n--;
+    while (last > 0 && text[last - 1] != ':')
+        last--;
+    struct found mapped = n < length && text[n] == '.' ? find_ipv4(text + last, length - last) : (struct found){0};
     for (size_t i = 0; i < n; i++) {
         colons += text[i] == ':';
         digits += text[i] != ':';
@@ -97,7 +105,7 @@ static struct found find_colons(const char *text, size_t length) {
     bool loopback = digits == 0 || (n == 3 && memcmp(text, "::1", 3) == 0);
     if (!(card || address) || loopback || (n < length && in_word(text[n])))
         return (struct found){0};
-    return (struct found){n, "ADDRESS"};
+    return (struct found){mapped.length > 0 ? last + mapped.length : n, "ADDRESS"};
 }
 
 // before: the character before the text; a space where there is none.

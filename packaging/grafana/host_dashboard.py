@@ -86,6 +86,20 @@ def speed():
     ]
 
 
+def memory():
+    moved, peak = "topdownd_memory_bytes_total", f"topdownd_memory_peak_bytes_per_second{{{WHOLE_HOST}}}"
+    return [
+        panels.row("Memory"),
+        panels.lines("Memory bandwidth", "Bytes a second that each socket reads from and writes to its memory. Empty where topdownd measures no memory "
+                     "controllers.", "Bps",
+                     [(f"sum by (socket, direction) ({rate(moved, whole=True)})", "socket {{socket}} {{direction}}")], (12, 8), {"min": 0}),
+        panels.lines("Share of the memory's peak", "Bytes a second over the most that the memory of the socket can move. Above 0.7 a socket that is bound by "
+                     "memory is short of bandwidth; below 0.4 it waits for latency. Empty where the peak is not known (topdownd-memory(8)).",
+                     "percentunit", [(f"sum by (socket) ({rate(moved, whole=True)}) / sum by (socket) ({peak})", "socket {{socket}}")], (12, 8),
+                     {"min": 0, "max": 1}),
+    ]
+
+
 def missed():
     return [
         panels.row("Misses"),
@@ -135,4 +149,4 @@ def dashboard():
     links = [panels.dashboard_link("Fleet", "/d/topdownd-fleet?var-datasource=${datasource}", "All hosts"),
              panels.dashboard_link("Page of this host", "${scheme}://${host}/", "The host's own page: tree, history, all CPUs", new_tab=True)]
     return panels.dashboard(UID, "topdownd: host", "What one host is bound by and since when. Its page shows the whole tree and each CPU.", variables(),
-                            links, [*verdict(), *level1(), *speed(), *missed(), *trust()], [panels.alerts('instance="$host"')])
+                            links, [*verdict(), *level1(), *speed(), *memory(), *missed(), *trust()], [panels.alerts('instance="$host"')])

@@ -81,6 +81,12 @@ MODELS = [
 ]
 
 
+# The memory controllers of those models whose boxes are simulated: kind, spec, and events of 64 bytes that read and write.
+BOXES = {"sapphire-rapids": ("imc", "imc-sapphire-rapids", "UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR"),
+         "zen4": ("umc", "umc-zen4", "umc_cas_cmd.rd", "umc_cas_cmd.wr")}
+BOXES_PER_SOCKET, PEAK = 4, 153.6e9  # bytes a second
+
+
 class Host:
     """One simulated host: its labels, its load, its scenario, and its true level 1 in pipeline slots a second."""
 
@@ -115,13 +121,23 @@ class Host:
         cpus = f"0-{self.cores * SOCKETS - 1}"
         counters = self.model.data["topdownd"]["counters"]
         rivals = {"rivals": [{"kind": "refuse", "cpus": cpus}]} if self.state == "blind" else {}
-        return {
+        return self.boxes() | {
             "spec": self.model.spec, "sockets": SOCKETS, "cores_per_socket": self.cores, "general_counters": counters["general"],
             "maximum_frequency_hz": FREQUENCY, "frequency_hz": FREQUENCY, "clock_hz": 1_000_000_000,
             "mixes": {f"mix{i}": mix for i, (_, mix) in enumerate(frames)},
             "loads": {"swing": {"period_seconds": self.period, "keyframes": [
                 {"at_seconds": at, "mix": f"mix{i}", "utilisation": self.utilisation} for i, (at, _) in enumerate(frames)]}},
             "assignments": [{"cpus": cpus, "load": "swing", "stagger_seconds": self.period / 3.7}]} | rivals
+
+    def boxes(self):
+        """Memory of which a sick host uses four fifths and others a quarter, three bytes read for each one written."""
+        if self.model.spec not in BOXES:
+            return {}
+        kind, spec, read, write = BOXES[self.model.spec]
+        each = (0.8 if self.state == "sick" else 0.25) * PEAK / 64 / BOXES_PER_SOCKET
+        load = {"period_seconds": self.period, "keyframes": [{"at_seconds": 0, "rates": {read: 0.75 * each, write: 0.25 * each}}]}
+        return {"uncore": [{"kind": kind, "spec": spec, "boxes_per_socket": BOXES_PER_SOCKET, "peak": PEAK, "loads": {"steady": load},
+                            "assignments": [{"cpus": f"0-{BOXES_PER_SOCKET * SOCKETS - 1}", "load": "steady"}]}]}
 
     def start(self, stack, folder, yaml):
         path = e2e.write_text(os.path.join(folder, f"{self.name}.json"), json.dumps(self.scenario()))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program as a container runtime runs a pod's: `unshare --mount --pid --uts --fork pod.py SETTINGS`.
 
-SETTINGS is JSON: root (a folder, mounted read-only), mounts ({path within: folder of this host, or null for a tmpfs}), hostname,
-user, capabilities ({name: number} of the only ones it has), seccomp (a profile in the format of OCI runtimes, null for none),
-environment and command. The program gets a /proc of its own pid namespace, a read-only /sys, and no new privileges.
+SETTINGS is JSON: root (a folder, mounted read-only), mounts ({path within: folder of this host, or null for a tmpfs}), recursive (those of
+them whose submounts are read-only, too), hostname, user, capabilities ({name: number} of the only ones it has), seccomp (a profile in
+the format of OCI runtimes, null for none), environment and command. The program gets a /proc of its own pid namespace, a read-only
+/sys, and no new privileges.
 """
 
 import ctypes
@@ -49,6 +50,11 @@ def mount(*words):
     subprocess.run(["mount", *words], check=True)
 
 
+def mounts_below(folder):
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        return [line.split()[4] for line in file if line.split()[4].startswith(folder + "/")]
+
+
 def enter_root(settings):
     root = settings["root"]
     mount("--make-rprivate", "/")
@@ -61,6 +67,9 @@ def enter_root(settings):
         else:
             mount("--rbind", source, root + path)
             mount("-o", "remount,bind,ro", root + path)
+            if path in settings["recursive"]:
+                for below in mounts_below(root + path):
+                    mount("-o", "remount,bind,ro", below)
     mount("-o", "remount,bind,ro", root)
     socket.sethostname(settings["hostname"])
     os.chroot(root)

@@ -150,7 +150,8 @@ class Sandbox:
         """The line with this sandbox's places, and with a daemon that ends."""
         port = str(self.daemon.port)
         for words, here in (("/tmp/", self.folder + "/"), ("127.0.0.1:10813/", f"127.0.0.1:{port}/"), ("localhost:10813/", f"localhost:{port}/"),
-                            ("http://web-1:10813", f"http://127.0.0.1:{port}"), ("127.0.0.1:10813", "127.0.0.1:0"), ("127.0.0.1:9999", "127.0.0.1:0"), ("build/release/topdownd", "topdownd"),
+                            ("http://web-1:10813", f"http://127.0.0.1:{port}"), ("http://127.0.0.1:10813", f"http://127.0.0.1:{port}"),
+                            ("127.0.0.1:10813", "127.0.0.1:0"), ("127.0.0.1:9999", "127.0.0.1:0"), ("build/release/topdownd", "topdownd"),
                             ("/usr/share/topdownd", ROOT), ("/etc/topdownd", os.path.join(ROOT, "config")),
                             ("--duration 60s", "--duration 2s"), ("--duration 10s", "--duration 2s"),
                             ("/run/topdownd", self.path("var")), ("/var/lib/topdownd", self.path("var")), ("@0-600", "@0-4"), ("@600-1200", "@4-8")):

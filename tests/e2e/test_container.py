@@ -144,7 +144,8 @@ class Pod(e2e.Program):
         for path in ["/proc", "/sys", *mounts]:
             os.makedirs(root + path, exist_ok=True)
         names = rights["capabilities"]["add"] if capabilities is None else capabilities
-        settings = {"root": root, "mounts": mounts, "hostname": POD, "user": rights["runAsUser"] if user is None else user,
+        recursive = [mount["mountPath"] for mount in container["volumeMounts"] if mount.get("recursiveReadOnly", "Disabled") != "Disabled"]
+        settings = {"root": root, "mounts": mounts, "recursive": recursive, "hostname": POD, "user": rights["runAsUser"] if user is None else user,
                     "capabilities": {name: CAPABILITIES[name] for name in names}, "seccomp": profile,
                     "environment": {"PATH": "/usr/sbin"}, "command": ["/usr/sbin/topdownd", *arguments, *options]}
         super().__init__(["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", sys.executable,
@@ -188,6 +189,9 @@ def test_a_pod_measures_with_what_the_daemonset_gives_it():
         for line in (r"CapEff:\s0*4000000000", r"CapBnd:\s0*4000000000", r"NoNewPrivs:\s1", r"Seccomp:\s2", r"Uid:\s0\s.*"):
             assert re.search(f"^{line}$", status, re.M), f"{line} in\n{status}"
         assert pod.json("/api/v1/status")["hostname"] == NODE, "the node's name, not the pod's"
+        writable = [line for line in e2e.read_text(f"/proc/{pod.daemon()}/mountinfo").splitlines()
+                    if line.split()[4].startswith("/host/sys") and "ro" not in line.split()[5].split(",")]
+        assert not writable, writable
         # the probes and the address
         (container,) = daemon_set()["containers"]
         for probe in ("livenessProbe", "readinessProbe"):

@@ -52,7 +52,7 @@ def test_every_panel_says_what_it_shows_and_in_which_unit():
     for name, panel in every_panel():
         about = (name, panel["title"])
         assert panel["title"] and panel["description"].endswith("."), about
-        assert panel["fieldConfig"]["defaults"]["unit"] in ("none", "short", "s", "percentunit", "hertz", "ops"), about
+        assert panel["fieldConfig"]["defaults"]["unit"] in ("none", "short", "s", "percentunit", "hertz", "ops", "Bps"), about
         references = [target["refId"] for target in panel["targets"]]
         assert references and len(set(references)) == len(references), about
         for each in (panel, *panel["targets"]):

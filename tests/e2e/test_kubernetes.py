@@ -80,6 +80,7 @@ def test_every_object_finds_the_pods_and_their_port():
     assert f"--path.sysfs={mounted['sys']['mountPath']}" in CONTAINER["args"]
     for name in ("sys", "config"):
         assert mounted[name]["readOnly"] is True
+    assert mounted["sys"]["recursiveReadOnly"] == "IfPossible", "else the cgroups and debugfs below it can be written"
     assert POD["priorityClassName"] == OBJECTS["PriorityClass"]["metadata"]["name"]
 
 

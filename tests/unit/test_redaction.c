@@ -58,6 +58,10 @@ static void test_addresses_are_taken_out_and_the_loopback_stays(void **state) {
     expect("10.1.2.3:9100, 127.0.0.1:10813, 0.0.0.0 and [::1]", "ADDRESS:9100, 127.0.0.1:10813, 0.0.0.0 and [::1]");
     expect("[2001:db8::17]:80 fe80::1 1:2:3:4:5:6:7:8", "[ADDRESS]:80 ADDRESS ADDRESS");
     expect("card 52:54:00:12:34:56", "card ADDRESS");
+    expect("::ffff:10.1.2.3 and [::ffff:192.168.17.4]:9100", "ADDRESS and [ADDRESS]:9100");
+    expect("2001:db8:1:2:3:4:5:6: refused; 52:54:00:12:34:56: down; 2001:db8::17: up.",
+           "ADDRESS: refused; ADDRESS: down; ADDRESS: up.");
+    expect("listen:          192.168.117.104\n- \n  10.1.2.3", "listen:          ADDRESS\n- \n  ADDRESS");
     expect("at 20:34:14, 0000:00:1f.0, 6.1.0-18, 1.2.3.4.5, 300.1.2.3, ffffffff,00000001",
            "at 20:34:14, 0000:00:1f.0, 6.1.0-18, 1.2.3.4.5, 300.1.2.3, ffffffff,00000001");
 }

@@ -143,11 +143,10 @@ static void fail(struct follow *follow, const char *why, double now) {
     for (int page = 0; page < FOLLOW_NONE; page++)
         follow->due[page] = now + AGAIN_SECONDS;
     follow->fresh = frame_free(follow->fresh);
-    size_t length = strlen(why); // a library's reason may be a sentence
-    while (length > 0 && why[length - 1] == '.')
-        length--;
-    (void)snprintf(follow->gone, sizeof follow->gone, "%.100s: %.*s", follow->source, length < 300 ? (int)length : 300,
-                   why);
+    size_t length = strlen(why);
+    const char *end = length > 0 && why[length - 1] == '.' ? "" : "."; // a library's reason may be a sentence
+    (void)snprintf(follow->gone, sizeof follow->gone, "%.100s: %.300s%s%s", follow->source, why, end,
+                   follow->once ? "" : " Trying again every 2 s.");
 }
 
 static void take(struct follow *follow, const struct fetched *answer, double now) {

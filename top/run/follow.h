@@ -26,6 +26,7 @@ struct follow {
     struct fetch *fetch;
     const char *source;
     bool everything; // read CPUs and sockets of every moment: it costs nobody else anything
+    bool once;       // nothing is tried again
     bool stepped;    // the source moves only when it is asked to
     struct timeline timeline;
     struct frame *fresh; // being read; NULL: none

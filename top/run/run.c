@@ -183,6 +183,7 @@ static int open_source(struct top *top) {
         (void)fprintf(stderr, "topdownd: %s\n", why);
     top->follow.source = top->args.source;
     top->follow.page = FOLLOW_NONE;
+    top->follow.once = top->args.once && top->args.child == 0;
     top->follow.stepped = top->follow.everything = top->args.steps >= 0;
     top->play = (struct play){.fd = top->args.steps, .speed = top->args.speed};
     return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_WRONG : EXIT_FAILURE;

@@ -165,8 +165,16 @@ static bool speaks_otherwise(CURLcode code) {
            code == CURLE_RECV_ERROR;
 }
 
+// curl quotes the server's certificate: no character of it may steer a terminal.
+static void hide_controls(char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || (unsigned char)*text > '~')
+            *text = '?';
+}
+
 static void explain_failure(struct fetch *fetch, CURLcode code) {
     const char *reason = fetch->error[0] != '\0' ? fetch->error : curl_easy_strerror(code);
+    hide_controls(fetch->error);
     if (fetch->too_large)
         (void)snprintf(fetch->why, sizeof fetch->why, "its answer is larger than %d MiB", FETCH_BYTES_MAX >> 20);
     else if (strncmp(fetch->url, "http://", 7) == 0 && speaks_otherwise(code))

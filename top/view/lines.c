@@ -154,10 +154,8 @@ unsigned lines_frame(const struct view_data *data, struct grid *grid, const char
     put_host(data, grid);
     put_source(data, grid);
     if (data->gone) {
-        char text[500];
-        (void)snprintf(text, sizeof text, "%.450s. Trying again every 2 s.", data->gone);
         (void)grid_print(grid, row, 0, STYLE_WARNING, "GONE: ");
-        row += grid_wrap(grid, row, 2, strlen("GONE: "), STYLE_WARNING, text);
+        row += grid_wrap(grid, row, 2, strlen("GONE: "), STYLE_WARNING, data->gone);
     }
     grid_paint(grid, grid->rows - 1, STYLE_BAR);
     (void)grid_put(grid, grid->rows - 1, 0, grid->columns, STYLE_BAR, keys);
