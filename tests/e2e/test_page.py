@@ -254,6 +254,14 @@ def test_memory_without_a_peak_has_words_and_memory_that_is_not_measured_none():
         assert 'class="memory"' not in e2e.fetch(daemon.port, "/").text()
 
 
+def test_memory_whose_directions_are_not_told_apart_is_one_part_of_the_bar():
+    loads = {"all": {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": {"dram_channel_data_controller_0": 5e7}}]}}
+    with changed(uncore=boxes(kind="df", spec="df-zen1", boxes_per_socket=1, peak=6.4e9, loads=loads,
+                              assignments=[{"cpus": "0-1", "load": "all"}])) as pmu, shown(pmu) as (_, tab):
+        assert tab.do(MEMORY) == ["Memory 3.2 GB/s of 6.4 GB/s (50 %)"] * 2
+        assert tab.do(PARTS) == [[["mr", 500]]] * 2
+
+
 def check_layout(tab, width, what):
     assert tab.do("document.documentElement.scrollWidth") <= width, (what, tab.do(BEYOND))
     for condition in (BEYOND, CUT):
