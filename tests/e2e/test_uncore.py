@@ -38,6 +38,34 @@ def memory(page):
             if name == "topdownd_memory_bytes_total"}
 
 
+def crowded(folder, rates, rivals=()):
+    """Boxes of Zen 1's data fabric: the bytes of memory are a sum of eight events, in two groups, and a box has four counters."""
+    path = scenario(folder, boxes=2)[len("sim:"):]
+    with open(path, encoding="utf-8") as file:
+        host = json.load(file)
+    events = {f"dram_channel_data_controller_{channel}": rate for channel, rate in enumerate(rates)}
+    host["uncore"] = [{"kind": "df", "spec": "df-zen1", "boxes_per_socket": 1, "loads": {"all": load(events)},
+                       "assignments": [{"cpus": "0-1", "load": "all"}], "rivals": list(rivals)}]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(host, file)
+    return f"sim:{path}"
+
+
+def shares(daemon):
+    """Of each box, the share of time in which its events were on the counters."""
+    return [box["traffic"][0]["share_of_time"] for box in daemon.json("/api/v1/uncore")["kinds"][0]["boxes"]]
+
+
+def seconds_of(daemon, truth, socket=0, at_least=4):
+    """For how many seconds of the truth the bytes of a socket have grown, and in how many seconds."""
+    def now():
+        answer = daemon.json("/api/v1/uncore")
+        return answer["kinds"][0]["sockets"][socket]["traffic"][0]["bytes_total"], answer["timestamp_seconds"]
+    before = now()
+    after = e2e.wait_for(lambda: (new := now())[1] > before[1] + at_least and new, "more snapshots")
+    return (after[0] - before[0]) / truth, after[1] - before[1]
+
+
 def made_up(folder, boxes, kind="1"):
     """A Sapphire Rapids whose memory controllers are PMUs of this perf type: with 1, event 5 counts minor faults there."""
     test_hosts.x86_host(folder, SAPPHIRE_RAPIDS, cpus=2, pmus=())
@@ -96,6 +124,44 @@ def test_bytes_of_each_socket_are_the_truth_and_only_grow():
             for i, sum_of_all in enumerate(socket["traffic"]):
                 assert abs(sum(box[i]["bytes_total"] for box in boxes) - sum_of_all["bytes_total"]) < 1, sum_of_all
         return f"{len(e2e.samples(after))} samples"
+
+
+def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
+    """The kernel gives each of the two groups about half of the time; their counts are scaled by it."""
+    rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        grown, seconds = seconds_of(daemon, 64 * sum(rates))
+        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert all(0.4 < share < 0.6 for share in shares(daemon)), shares(daemon)
+        page = daemon.get("/metrics")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="df") == 1 and "topdownd_uncore_error" not in page
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        assert shares(daemon) == [1] * 8, "what fits the counters is on all the time"
+
+
+def test_a_rival_for_the_counters_of_a_box_costs_share_and_no_bytes():
+    rates = [1e7] * 8
+    rivals = [{"kind": "flexible", "cpus": "0", "counters": 4}]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates, rivals=rivals), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        grown, seconds = seconds_of(daemon, 64 * sum(rates))
+        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        here, there = shares(daemon)
+        assert 0.2 < here < 0.4 < there < 0.6, (here, there)
+
+
+def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again():
+    """No count is made up: the truth goes on growing, the total does not."""
+    rivals = [{"kind": "pinned", "cpus": "0", "counters": 4}]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, [1e7] * 8, rivals=rivals), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        grown, seconds = seconds_of(daemon, 64 * 8e7)
+        assert grown == 0, grown
+        assert shares(daemon)[0] is None and 0.4 < shares(daemon)[1] < 0.6, shares(daemon)
+        grown, seconds = seconds_of(daemon, 64 * 8e7, socket=1)
+        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
 
 
 def test_a_page_has_at_most_320_series_and_cores_pages_say_nothing_of_boxes():
