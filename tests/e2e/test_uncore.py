@@ -192,6 +192,7 @@ def test_a_box_that_cannot_be_opened_is_an_error_of_its_kind():
         e2e.wait_for(lambda: 'topdownd_uncore_error{pmu="imc",reason="too_many_files"' in daemon.get("/metrics"), "the error")
         daemon.wait_round(2)
         page = daemon.get("/metrics")
+        assert "PMUs imc: 8 event groups could not be opened" in daemon.log() and "imc: imc" not in daemon.log(), daemon.log()
         assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 0
         assert "topdownd_pmu_error" not in page, "the cores' PMU is well"
         assert e2e.fetch(daemon.port, "/-/ready").status == 200
@@ -241,6 +242,37 @@ def test_each_box_counts_on_its_own_cpu_and_adds_up():
                 totals[boxes] = memory(page)["0", "read"]
                 assert totals[boxes] % 64 == 0
     return str(totals)
+
+
+def test_bytes_that_the_kernel_states_otherwise_are_told_once():
+    scales = {"right": ("6.103515625e-05", "MiB", 0), "also right": ("64", "Bytes", 0), "wrong": ("32", "Bytes", 1), "no bytes": ("1", "Joules", 0)}
+    for scale, unit, n in scales.values():
+        with tempfile.TemporaryDirectory() as folder:
+            made_up(folder, ("0", "1"))
+            for event in ("cas_count_read", "cas_count_write"):
+                at = f"bus/event_source/devices/uncore_imc_0/events/{event}"
+                test_hosts.write_all(folder, {at: "event=0x05,umask=0xcf", f"{at}.scale": scale, f"{at}.unit": unit})
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML) as daemon:
+                daemon.wait_round(1)
+                assert daemon.get("/metrics").count('topdownd_uncore_error{pmu="imc",reason="scale"}') == n, (scale, unit)
+                assert daemon.log().count("the kernel says that a count of cas_count_") == n, daemon.log()
+                assert "imc: imc:" not in daemon.log(), daemon.log()
+
+
+def test_a_recording_of_a_host_with_boxes_replays_cleanly():
+    """It holds the cores alone, and says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "cores.bin")
+        with e2e.Daemon("--pmu", scenario(folder), "--record", recording, yaml=YAML) as daemon:
+            daemon.wait_round(2)
+            assert memory(daemon.get("/metrics"))
+        with e2e.Daemon("--pmu", f"replay:{recording}", yaml=YAML) as daemon:
+            daemon.wait_round(1)
+            page = daemon.get("/metrics")
+            assert not memory(page) and "topdownd_uncore" not in page and "topdownd_memory_peak" not in page
+            assert "topdownd_pmu_error" not in page and " error" not in daemon.log(), daemon.log()
+            answer = daemon.json("/api/v1/uncore")
+            assert (answer["replay"], answer["kinds"], answer["reason"]) == (True, [], "recordings do not hold it"), answer
 
 
 def test_a_type_that_the_kernel_does_not_know_is_an_error():
