@@ -74,6 +74,8 @@ if(TOPDOWND_TOP)
   set(top_doc ${CMAKE_INSTALL_DATADIR}/doc/topdownd-top)
   topdownd_install_gz(packaging/deb/changelog changelog.Debian ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)
   install(FILES packaging/deb/copyright DESTINATION ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)
+  install(FILES packaging/deb/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME topdownd-top
+          COMPONENT top_deb EXCLUDE_FROM_ALL)
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd-top COMPONENT top_rpm)
 endif()
 

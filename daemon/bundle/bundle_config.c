@@ -116,6 +116,13 @@ static struct web_settings *load_web(struct bundle *bundle, char **path) {
     return web;
 }
 
+// However the file writes them. They come last: there may be more of them than there is room for.
+static void add_patterns(struct bundle *bundle) {
+    const struct config *config = bundle->request->setup->config;
+    for (size_t i = 0; i < config->n_hosts; i++)
+        add(bundle, config->hosts[i].hostname, "HOST");
+}
+
 void bundle_find_names(struct bundle *bundle) {
     struct utsname kernel;
     char *path;
@@ -127,6 +134,7 @@ void bundle_find_names(struct bundle *bundle) {
     if (web)
         hide_web(bundle, web);
     add(bundle, path, SECRET);
+    add_patterns(bundle);
     web_settings_free(web);
     free(path);
 }

@@ -416,6 +416,17 @@ static int print(const struct table *table, bool json) {
     return r;
 }
 
+// A heading without rows would say nothing.
+static int say_no_pmus(const struct options *options) {
+    struct text out = {0};
+    text_string(&out, options->list.cpu ? "No spec has PMUs outside the cores of this CPU.\n"
+                                        : "This host has no PMUs outside the cores, or its kernel shows none.\n");
+    text_string(&out, "Those of another CPU: topdownd list pmus --cpu sapphire-rapids\n");
+    int r = out.failed ? -ENOMEM : terminal_print(&out);
+    text_free(&out);
+    return r;
+}
+
 static int run(const struct options *options, struct list_specs *list, struct errors *errors) {
 #define COLUMNS(array)                                                                                                 \
     { .columns = (array), .n_columns = sizeof(array) / sizeof *(array) }
@@ -433,8 +444,9 @@ static int run(const struct options *options, struct list_specs *list, struct er
     if (r == 0)
         r = find_what(options->word) == LIST_SCENARIOS ? list_scenarios(data, errors, table)
                                                        : list_of_specs(list, options, data, errors, table);
+    bool pmus = table->columns == list_pmu_columns || table->columns == list_box_columns;
     if (r == 0)
-        r = print(table, options->json);
+        r = pmus && table->n_cells == 0 && !options->json ? say_no_pmus(options) : print(table, options->json);
     table_deinit(table);
     return r;
 }

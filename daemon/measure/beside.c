@@ -13,10 +13,10 @@
 enum { TIMEOUT_SECONDS = 10 };
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 
-// True if the daemon has done so; *error is why it could not be asked, 0 if it was.
-static bool yield_for(const struct beside *beside, unsigned seconds, int *error) {
+// Leases them. True if the daemon has done so; *error is why it could not be asked, 0 if it was.
+static bool lease_for(const struct beside *beside, unsigned seconds, int *error) {
     char request[CONTROL_REQUEST_MAX], answer[CONTROL_ANSWER_MAX];
-    (void)snprintf(request, sizeof request, "yield %u\n", seconds);
+    (void)snprintf(request, sizeof request, "lease %u\n", seconds);
     *error = ask_quietly(beside->path, request, TIMEOUT_SECONDS, answer, sizeof answer);
     return *error == 0 && strncmp(answer, "ok ", 3) == 0;
 }
@@ -28,7 +28,7 @@ int beside_begin(struct beside *beside, const struct options *options) {
         return -ENOMEM;
     if (options->pmu == PMU_SIM)
         return 0; // it has no counters that the daemon could hold
-    if (yield_for(beside, BESIDE_LEASE_SECONDS, &error))
+    if (lease_for(beside, BESIDE_LEASE_SECONDS, &error))
         beside->state = BESIDE_YIELDED;
     else if (error == -EACCES || error == -EPERM)
         beside->state = BESIDE_DENIED;
@@ -43,12 +43,12 @@ void beside_renew(void *context) {
     if (beside->state != BESIDE_YIELDED || now_ns < beside->renewed_ns + BESIDE_RENEW_SECONDS * SECOND_NS)
         return;
     beside->renewed_ns = now_ns;
-    (void)yield_for(beside, BESIDE_LEASE_SECONDS, &error); // a daemon that has ended holds nothing
+    (void)lease_for(beside, BESIDE_LEASE_SECONDS, &error); // a daemon that has ended holds nothing
 }
 
 void beside_end(struct beside *beside) {
     int error;
     if (beside->state == BESIDE_YIELDED)
-        (void)yield_for(beside, 0, &error);
+        (void)lease_for(beside, 0, &error);
     free(beside->path);
 }

@@ -5,7 +5,7 @@
 // A daemon that measures the same host: it is asked to yield the counters for as long as the measurement lasts.
 //
 // It yields for BESIDE_LEASE_SECONDS, which are renewed: if whoever measures dies, the daemon measures again by itself
-// when they are over.
+// when they are over. What somebody else asked for with `topdownd yield` stands beside it: the longer time wins.
 
 #include <stdint.h>
 

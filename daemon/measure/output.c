@@ -2,17 +2,45 @@
 #include "daemon/measure/output.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/measure/report_csv.h"
 #include "daemon/measure/report_json.h"
 #include "daemon/measure/report_text.h"
 
+enum { WIDTH_LEAST = 40, WIDTH_MOST = 160 };
+
+// ---- the screen ----
+
+// Of the environment's locale; the program's own stays "C", so that numbers have points.
+static bool is_utf8(void) {
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (locale == (locale_t)0)
+        return false;
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+static struct screen screen_of(int fd) {
+    int width = terminal_columns(fd);
+    return (struct screen){.width = width < WIDTH_LEAST  ? WIDTH_LEAST
+                                    : width > WIDTH_MOST ? WIDTH_MOST
+                                                         : width,
+                           .colour = terminal_has_colour(fd),
+                           .utf8 = is_utf8()};
+}
+
+// ---- all of it ----
+
 void output_init(struct output *output, const struct options *options) {
     int finest = options->measure.by ? report_scope_find(options->measure.by) : REPORT_HOST;
-    *output = (struct output){
-        .options = options, .finest = (enum report_scope)finest, .screen = report_text_screen(STDOUT_FILENO)};
+    *output =
+        (struct output){.options = options, .finest = (enum report_scope)finest, .screen = screen_of(STDOUT_FILENO)};
 }
 
 static bool is_text(const struct output *output) { return !output->options->json && !output->options->measure.csv; }
@@ -37,7 +65,7 @@ static void begin(struct output *output, const struct output_head *head) {
         return;
     output->begun = true;
     if (is_beside(output))
-        output->screen = report_text_screen(STDERR_FILENO);
+        output->screen = screen_of(STDERR_FILENO);
     if (output->options->measure.csv) {
         report_csv_head(&output->text);
     } else if (output->options->json) {
@@ -69,14 +97,23 @@ void output_interval(struct output *output, const struct output_head *head, cons
 static void put_subject(struct output *output, const struct output_head *head, const struct report *report) {
     const struct view *view = report->view;
     size_t n = view->layout->topology->n_cpus;
+    bool boxes = view->layout->topology->boxes;
     struct text *out = &output->text;
-    text_format(out, "%s%s", view->core_type ? view->core_type : head->hostname, head->simulated ? " (SIMULATED)" : "");
-    if (view->layout->topology->boxes)
-        text_format(out, ": outside the cores, %zu box%s", n, n == 1 ? "" : "es");
+    text_format(out, "%s%s", view->core_type && !boxes ? view->core_type : head->hostname,
+                head->simulated ? " (SIMULATED)" : "");
+    if (boxes)
+        text_string(out, ": outside the cores");
     else if (output->options->measure.command)
         text_format(out, ": %s, the command %s", view->cpu_model, output->options->measure.command[0]);
     else
         text_format(out, ": %s, %zu CPU%s", view->cpu_model, n, n == 1 ? "" : "s");
+}
+
+static void put_notes(struct output *output, const struct view *view) {
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        text_string(&output->text, "  note: ");
+        text_folded(&output->text, view->pmu_errors[i].text, 8, output->screen.width);
+    }
 }
 
 static void put_title(struct output *output, const struct output_head *head, const struct report *report, bool first) {
@@ -88,10 +125,24 @@ static void put_title(struct output *output, const struct output_head *head, con
     if (output->options->measure.command)
         text_format(out, ", %.3f s of CPU time", report->cpu_seconds);
     text_string(out, "\n");
-    for (size_t i = 0; i < view->n_pmu_errors; i++) {
-        text_string(out, "  note: ");
-        text_folded(out, view->pmu_errors[i].text, 8, output->screen.width);
-    }
+    put_notes(output, view);
+}
+
+// Those about PMUs outside the cores are the last ones: they tell of one subject together.
+static void put_outside(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {
+    size_t first = 0;
+    while (first < n && !reports[first].view->layout->topology->boxes)
+        first++;
+    const struct report_outside outside = {.reports = &reports[first],
+                                           .n = n - first,
+                                           .screen = &output->screen,
+                                           .sockets = output->finest != REPORT_HOST};
+    if (outside.n == 0)
+        return;
+    put_title(output, head, &reports[first], first == 0);
+    for (size_t i = first + 1; i < n; i++)
+        put_notes(output, reports[i].view);
+    report_text_outside(&outside, &output->text);
 }
 
 void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {
@@ -107,13 +158,15 @@ void output_whole(struct output *output, const struct output_head *head, const s
                                                     .scopes = output->finest != REPORT_HOST};
         if (output->options->json) {
             report_json_add(&output->json, report);
-        } else if (is_text(output)) {
+        } else if (is_text(output) && !report->view->layout->topology->boxes) {
             put_title(output, head, report, i == 0);
             report_text(report, &request, &output->text);
-        } else if (output->options->measure.interval_seconds == 0) {
+        } else if (output->options->measure.csv && output->options->measure.interval_seconds == 0) {
             report_csv(report, &output->text);
         }
     }
+    if (is_text(output))
+        put_outside(output, head, reports, n);
     write_out(output);
 }
 

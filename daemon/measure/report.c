@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,27 +30,56 @@ int report_scope_find(const char *name) {
 
 // ---- rows ----
 
+// The most that a scope's memory can move: of the host, if it is known of all sockets.
+static double memory_peak_of(const struct topology *topology, enum report_scope kind, unsigned id) {
+    double sum = 0;
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        const struct topology_socket *socket = &topology->sockets[s];
+        if (kind == REPORT_SOCKET && socket->id != id)
+            continue;
+        if (socket->memory_bytes_per_second <= 0)
+            return NAN;
+        sum += socket->memory_bytes_per_second;
+    }
+    return kind == REPORT_CPU || sum == 0 ? NAN : sum;
+}
+
+// Formulas tell what passes through a box on average, which n boxes do n times.
+static double boxes_of(const struct topology *topology, enum report_scope kind, unsigned id) {
+    if (kind == REPORT_HOST)
+        return (double)topology->n_cpus;
+    for (size_t s = 0; s < topology->n_sockets && kind == REPORT_SOCKET; s++)
+        if (topology->sockets[s].id == id)
+            return topology->sockets[s].measured;
+    return 1;
+}
+
 static void add_scope(struct report *report, enum report_scope kind, unsigned id, size_t scope) {
     const struct snapshot_layout *layout = report->view->layout;
     const double *values = report->snapshot->values;
+    double boxes = boxes_of(layout->topology, kind, id), peak = memory_peak_of(layout->topology, kind, id);
     for (size_t m = 0; m < layout->n_metrics; m++) {
         if (!view_exported(report->view, m))
             continue;
+        double times = view_metric(report->view, m)->traffic != TRAFFIC_NONE ? boxes : 1;
         report->rows[report->n_rows++] =
             (struct report_row){.scope = kind,
                                 .id = id,
                                 .metric = view_metric(report->view, m),
-                                .value = values[snapshot_metric(layout, scope, m)],
-                                .low = values[snapshot_low(layout, scope, m)],
-                                .high = values[snapshot_high(layout, scope, m)],
+                                .value = times * values[snapshot_metric(layout, scope, m)],
+                                .low = times * values[snapshot_low(layout, scope, m)],
+                                .high = times * values[snapshot_high(layout, scope, m)],
                                 .reason = view_absent_text(report->view, report->snapshot, scope, m)};
     }
+    if (isfinite(peak))
+        report->rows[report->n_rows++] =
+            (struct report_row){.scope = kind, .id = id, .value = peak, .low = NAN, .high = NAN, .reason = ""};
 }
 
 static int add_rows(struct report *report, enum report_scope finest) {
     const struct snapshot_layout *layout = report->view->layout;
     const struct topology *topology = layout->topology;
-    report->rows = calloc(layout->n_scopes * layout->n_metrics + 1, sizeof *report->rows);
+    report->rows = calloc(layout->n_scopes * (layout->n_metrics + 1), sizeof *report->rows);
     if (!report->rows)
         return -ENOMEM;
     add_scope(report, REPORT_HOST, 0, 0);
@@ -58,6 +88,40 @@ static int add_rows(struct report *report, enum report_scope finest) {
     for (size_t c = 0; c < topology->n_cpus && finest >= REPORT_CPU; c++)
         add_scope(report, REPORT_CPU, topology->cpus[c].id, snapshot_scope_cpu(layout, c));
     return 0;
+}
+
+const char *report_row_name(const struct report_row *row) {
+    return row->metric ? row->metric->export_name : "memory_peak_bytes_per_second";
+}
+
+const char *report_row_title(const struct report_row *row) {
+    return row->metric ? row->metric->title : "The most bytes that the memory can move";
+}
+
+void report_row_unit(const struct report_row *row, char *unit, size_t size) {
+    if (row->metric && row->metric->traffic == TRAFFIC_NONE)
+        view_metric_unit(row->metric, unit, size);
+    else
+        (void)snprintf(unit, size, "bytes per second");
+}
+
+const struct report_row *report_find_traffic(const struct report *report, enum traffic traffic, enum report_scope scope,
+                                             unsigned id) {
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->rows[i];
+        if (row->metric && row->metric->traffic == traffic && row->scope == scope && row->id == id)
+            return row;
+    }
+    return NULL;
+}
+
+double report_memory_peak(const struct report *report, enum report_scope scope, unsigned id) {
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->rows[i];
+        if (!row->metric && row->scope == scope && row->id == id)
+            return row->value;
+    }
+    return NAN;
 }
 
 // ---- events ----
@@ -181,7 +245,7 @@ int report_name_command(struct report *report, char *const *command) {
 
 bool report_has_values(const struct report *report) {
     for (size_t i = 0; i < report->n_rows; i++)
-        if (isfinite(report->rows[i].value))
+        if (report->rows[i].metric && isfinite(report->rows[i].value))
             return true;
     return false;
 }

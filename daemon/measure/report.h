@@ -22,11 +22,16 @@ const char *report_scope_of(const struct report *report, enum report_scope scope
 
 struct report_row {
     enum report_scope scope;
-    unsigned id; // the kernel's number of the socket or CPU
-    const struct catalog_metric *metric;
-    double value, low, high; // NaN: none
-    const char *reason;      // why it has no value; "" if it has one
+    unsigned id;                         // the kernel's number of the socket or CPU
+    const struct catalog_metric *metric; // NULL: the most that the memory of the scope can move
+    double value, low, high;             // NaN: none
+    const char *reason;                  // why it has no value; "" if it has one
 };
+
+const char *report_row_name(const struct report_row *row);
+const char *report_row_title(const struct report_row *row);
+// What PMUs outside the cores tell is of the whole scope: bytes per second.
+void report_row_unit(const struct report_row *row, char *unit, size_t size);
 
 struct report_event {
     const char *name;
@@ -60,6 +65,12 @@ int report_name_command(struct report *report, char *const *command);
 
 // True if at least one metric has a value.
 bool report_has_values(const struct report *report);
+
+// What passed outside the cores, of a scope; NULL: not measured.
+const struct report_row *report_find_traffic(const struct report *report, enum traffic traffic, enum report_scope scope,
+                                             unsigned id);
+// The most that the memory of a scope can move, in bytes per second; NaN: unknown.
+double report_memory_peak(const struct report *report, enum report_scope scope, unsigned id);
 
 // The first reason why there is none; never NULL.
 const char *report_reason(const struct report *report);

@@ -41,9 +41,9 @@ void report_csv(const struct report *report, struct text *out) {
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->rows[i];
         char unit[VIEW_UNIT_MAX];
-        view_metric_unit(row->metric, unit, sizeof unit);
+        report_row_unit(row, unit, sizeof unit);
         begin_row(report, "metric", row->scope, row->id, out);
-        put_text(out, row->metric->export_name);
+        put_text(out, report_row_name(row));
         put_text(out, unit);
         put_number(out, row->value, ",");
         put_number(out, row->low, ",");

@@ -5,15 +5,15 @@
 
 static void add_row(struct json *json, const struct report *report, const struct report_row *row) {
     char unit[VIEW_UNIT_MAX];
-    view_metric_unit(row->metric, unit, sizeof unit);
+    report_row_unit(row, unit, sizeof unit);
     json_begin_object(json, NULL);
     json_string(json, "scope", report_scope_of(report, row->scope));
     if (row->scope == REPORT_HOST)
         json_null(json, "id");
     else
         json_whole(json, "id", row->id);
-    json_string(json, "metric", row->metric->export_name);
-    json_string(json, "title", row->metric->title);
+    json_string(json, "metric", report_row_name(row));
+    json_string(json, "title", report_row_title(row));
     json_string(json, "unit", unit);
     json_number(json, "value", row->value);
     json_number(json, "low", row->low);
@@ -52,6 +52,7 @@ void report_json_add(struct json *json, const struct report *report) {
     json_begin_object(json, NULL);
     json_string(json, "core_type", report->view->core_type);
     json_bool(json, "outside_cores", report->view->layout->topology->boxes);
+    json_string(json, "pmu", report->view->layout->topology->boxes ? report->view->pmu : NULL);
     json_number(json, "from_seconds", report->from_seconds);
     json_number(json, "to_seconds", report->to_seconds);
     json_number(json, "cpu_seconds", report->cpu_seconds);

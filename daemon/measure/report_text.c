@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/measure/report_text.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/terminal.h"
 #include "exporters/view/table.h"
 #include "exporters/view/view_next.h"
 
@@ -21,34 +18,23 @@ enum {
     COLUMNS_WIDE = 4,
     COLUMN_WIDTH = 8,
     COLUMN_NAME_MAX = 24,
+    DIGITS = 4,
+    DIGITS_OF_INTERVAL = 2,
+    DECIMALS_MOST = 9,
+    SAID_ONCE = 2, // and not for each line
     EIGHTHS = 8
 };
 static const char BOLD[] = "\033[1m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
 
-enum { WIDTH_LEAST = 40, WIDTH_MOST = 160 };
-
-// ---- the screen ----
-
-// Of the environment's locale; the program's own stays "C", so that numbers have points.
-static bool is_utf8(void) {
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (locale == (locale_t)0)
-        return false;
-    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return utf8;
-}
-
-struct screen report_text_screen(int fd) {
-    int width = terminal_columns(fd);
-    return (struct screen){.width = width < WIDTH_LEAST  ? WIDTH_LEAST
-                                    : width > WIDTH_MOST ? WIDTH_MOST
-                                                         : width,
-                           .colour = terminal_has_colour(fd),
-                           .utf8 = is_utf8()};
-}
-
 // ---- numbers ----
+
+// A number of so many digits that count, and never with an exponent.
+static int format_number(char *out, size_t size, double value, int digits) {
+    double magnitude = fabs(value);
+    int before = magnitude > 0 ? 1 + (int)floor(log10(magnitude)) : digits;
+    int after = before >= digits ? 0 : digits - before;
+    return snprintf(out, size, "%.*f", after < DECIMALS_MOST ? after : DECIMALS_MOST, value);
+}
 
 static bool is_share(const struct catalog_metric *metric) {
     return metric->domain != METRIC_OTHER || metric->export_scale == 0.01;
@@ -62,11 +48,12 @@ static int put_value(const struct report_row *row, const struct screen *screen, 
     bool share = is_share(row->metric);
     double scale = share ? 100 : 1, half = (row->high - row->low) / 2 * scale;
     int width = share ? snprintf(number, sizeof number, "%5.1f %%", scale * row->value)
-                      : snprintf(number, sizeof number, "%7.4g", row->value);
+                      : format_number(number, sizeof number, row->value, DIGITS);
     text_string(out, number);
     if (!isfinite(half))
         return width;
-    int more = snprintf(interval, sizeof interval, share ? "%.1f" : "%.2g", half);
+    int more = share ? snprintf(interval, sizeof interval, "%.1f", half)
+                     : format_number(interval, sizeof interval, half, DIGITS_OF_INTERVAL);
     text_format(out, " %s%s", plus_minus(screen), interval);
     return width + 1 + (screen->utf8 ? 1 : 2) + more;
 }
@@ -141,26 +128,70 @@ static void put_node(const struct report *report, const struct screen *screen, i
     text_format(out, "%s\n", marked ? PLAIN : "");
 }
 
+// Why nothing is known of a node that is shown; NULL: it has a value, or is not shown.
+static const char *unknown_why(const struct report *report, size_t index) {
+    const struct report_row *row = is_shown(report, index) ? row_of(report, report->tree->nodes[index].metric) : NULL;
+    return row && !isfinite(row->value) ? row->reason : NULL;
+}
+
+// Of how many nodes as deep as this one nothing is known for the same reason; *first is the first of them. Only what is
+// below the path is shown deeper than level 1, so these have one parent.
+static size_t count_unknown(const struct report *report, size_t index, size_t *first) {
+    const struct tree *tree = report->tree;
+    const char *why = unknown_why(report, index);
+    size_t n = 0;
+    for (size_t i = 0; i < tree->n && why; i++) {
+        const char *other = tree->nodes[i].depth == tree->nodes[index].depth ? unknown_why(report, i) : NULL;
+        if (!other || strcmp(other, why) != 0)
+            continue;
+        *first = n == 0 ? i : *first;
+        n++;
+    }
+    return n;
+}
+
+static void put_unknown(const struct report *report, const struct screen *screen, size_t index, size_t n,
+                        struct text *out) {
+    int indent = INDENT * (1 + (int)report->tree->nodes[index].depth);
+    struct text words = {0};
+    text_format(&words, "%zu parts are not known: %s", n, unknown_why(report, index));
+    text_append(&words, "", 1);
+    text_format(out, "%*s", indent, "");
+    if (words.failed)
+        out->failed = true;
+    else
+        text_folded(out, words.data, indent + INDENT, screen->width);
+    text_free(&words);
+}
+
 // Level 1, and under each node of the path what is directly below it.
 static void put_tree(const struct report *report, const struct screen *screen, struct text *out) {
     int title = title_width(report, screen);
-    for (size_t node = 0; node < report->tree->n; node++)
-        if (is_shown(report, node))
+    for (size_t node = 0; node < report->tree->n; node++) {
+        size_t first = node, n = is_shown(report, node) ? count_unknown(report, node, &first) : 0;
+        if (n >= SAID_ONCE && first == node)
+            put_unknown(report, screen, node, n, out);
+        else if (n < SAID_ONCE && is_shown(report, node))
             put_node(report, screen, title, node, out);
+    }
 }
 
 // ---- tables ----
 
 static const struct table_column COLUMNS_OF_METRICS[] = {
-    {"scope", "SCOPE", TABLE_TEXT},   {"metric", "METRIC", TABLE_TEXT}, {"value", "VALUE", TABLE_NUMBER},
-    {"interval", "95 %", TABLE_TEXT}, {"unit", "UNIT", TABLE_TEXT},
+    {"scope", "SCOPE", TABLE_TEXT},   {"metric", "METRIC", TABLE_TEXT},
+    {"value", "VALUE", TABLE_NUMBER}, {"interval", "95 % INTERVAL", TABLE_TEXT},
+    {"unit", "UNIT", TABLE_TEXT},
 };
 
-static void put_row(struct table *table, const struct report *report, const struct report_row *row, bool scopes) {
-    char unit[VIEW_UNIT_MAX];
+static void put_row(struct table *table, const struct report *report, const struct report_row *row,
+                    const struct report_text_request *request) {
+    char unit[VIEW_UNIT_MAX], number[NUMBER_MAX];
+    bool scopes = request->scopes;
     double half = (row->high - row->low) / 2;
     bool share = is_share(row->metric);
-    view_metric_unit(row->metric, unit, sizeof unit);
+    report_row_unit(row, unit, sizeof unit);
+    (void)format_number(number, sizeof number, row->value, DIGITS);
     if (scopes && row->scope == REPORT_HOST)
         table_text(table, report_scope_of(report, row->scope));
     else if (scopes)
@@ -169,13 +200,16 @@ static void put_row(struct table *table, const struct report *report, const stru
     if (share)
         table_format(table, "%.2f %%", 100 * row->value);
     else
-        table_format(table, "%.4g", row->value);
+        table_text(table, number);
+    (void)format_number(number, sizeof number, half, DIGITS_OF_INTERVAL);
     if (!isfinite(half))
         table_text(table, NULL);
     else if (half == 0)
         table_text(table, "exact");
+    else if (share)
+        table_format(table, "%s%.2f", plus_minus(request->screen), 100 * half);
     else
-        table_format(table, share ? "+-%.2f" : "+-%.2g", share ? 100 * half : half);
+        table_format(table, "%s%s", plus_minus(request->screen), number);
     table_text(table, share && strncmp(unit, "ratio", 5) == 0 ? "percent" : unit);
 }
 
@@ -224,20 +258,27 @@ static void put_table(const struct report *report, const struct report_text_requ
                           .n_columns = sizeof COLUMNS_OF_METRICS / sizeof *COLUMNS_OF_METRICS - !request->scopes};
     struct text rows = {0};
     size_t n_absent = 0;
+    const char *why = NULL;
+    bool same = true;
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->rows[i];
         bool shown = request->all || (row->scope != REPORT_HOST ? is_outline(report, row)
                                                                 : leads_on(report, row) && !in_tree(report, row));
         if (shown && isfinite(row->value))
-            put_row(&table, report, row, request->scopes);
-        n_absent += shown && !isfinite(row->value);
+            put_row(&table, report, row, request);
+        if (!shown || isfinite(row->value) || !request->all)
+            continue;
+        n_absent++;
+        why = why ? why : row->reason;
+        same = same && strcmp(why, row->reason) == 0;
     }
     if (table.n_cells > 0 && table_print(&table, &rows) == 0) {
         text_string(out, "\n");
         text_append(out, rows.data, rows.length);
     }
-    if (n_absent > 0)
-        text_format(out, "%zu more have no value here: --json says why.\n", n_absent);
+    if (n_absent > 0) // of those that were asked for
+        text_format(out, "%zu more %s not known: %s\n", n_absent, n_absent == 1 ? "is" : "are",
+                    same ? why : "--json says why");
     out->failed = out->failed || rows.failed;
     text_free(&rows);
     table_deinit(&table);
@@ -249,6 +290,84 @@ static void put_counts(const struct report *report, struct text *out) {
     for (size_t i = 0; i < report->n_events; i++)
         text_format(out, "%20.0f  %s%s\n", report->events[i].count, report->events[i].name,
                     report->events[i].exact ? "" : " (estimated: it was not counted all the time)");
+}
+
+// ---- outside the cores ----
+
+static const struct passage {
+    const char *title;
+    struct {
+        enum traffic traffic;
+        const char *word;
+    } parts[3];
+} PASSAGES[] = {
+    {"Memory", {{TRAFFIC_MEMORY_READ, "read"}, {TRAFFIC_MEMORY_WRITE, "written"}, {TRAFFIC_MEMORY_ALL, "moved"}}},
+    {"Last-level cache misses", {{TRAFFIC_LLC_MISS_LOCAL, "local"}, {TRAFFIC_LLC_MISS_REMOTE, "remote"}}},
+    {"Interconnect", {{TRAFFIC_INTERCONNECT_IN, "in"}, {TRAFFIC_INTERCONNECT_OUT, "out"}}},
+};
+
+static void put_rate(const struct report_row *row, const char *word, const struct screen *screen, struct text *out) {
+    static const double GIGA = 1e-9, WHOLE_TENTHS = 10;
+    double value = GIGA * row->value, half = GIGA * (row->high - row->low) / 2;
+    int decimals = value >= WHOLE_TENTHS ? 1 : value >= 1 ? 2 : 3;
+    if (!isfinite(value)) {
+        text_format(out, " %s not known: %s", word, row->reason);
+        return;
+    }
+    text_format(out, " %.*f", decimals, value);
+    if (half > 0)
+        text_format(out, " %s%.*f", plus_minus(screen), decimals, half);
+    text_format(out, " GB/s %s", word);
+}
+
+// What passes in a scope, from whichever report tells it; nothing where none does.
+static void put_passage(const struct passage *passage, const struct report_outside *outside, enum report_scope scope,
+                        unsigned id, struct text *out) {
+    double peak = NAN, sum = 0;
+    struct text words = {0};
+    for (size_t i = 0; i < sizeof passage->parts / sizeof *passage->parts && passage->parts[i].word; i++)
+        for (size_t r = 0; r < outside->n; r++) {
+            const struct report *report = &outside->reports[r];
+            const struct report_row *row = report_find_traffic(report, passage->parts[i].traffic, scope, id);
+            if (!row)
+                continue;
+            text_string(&words, words.length > 0 ? "," : ":");
+            put_rate(row, passage->parts[i].word, outside->screen, &words);
+            sum += row->value;
+            peak = fmax(peak, report_memory_peak(report, scope, id));
+        }
+    if (isfinite(sum / peak))
+        text_format(&words, " (%.0f %% of the peak of %.0f GB/s)", 100 * sum / peak, 1e-9 * peak);
+    if (words.length > 0) {
+        text_format(out, "%*s%s", scope == REPORT_HOST ? INDENT : 2 * INDENT, "", passage->title);
+        text_append(out, words.data, words.length);
+        text_string(out, "\n");
+    }
+    out->failed = out->failed || words.failed;
+    text_free(&words);
+}
+
+static void put_passages(const struct report_outside *outside, enum report_scope scope, unsigned id, struct text *out) {
+    for (size_t i = 0; i < sizeof PASSAGES / sizeof *PASSAGES; i++)
+        put_passage(&PASSAGES[i], outside, scope, id, out);
+}
+
+// The first report with most sockets has those of all.
+static const struct topology *widest(const struct report_outside *outside) {
+    const struct topology *found = outside->reports[0].view->layout->topology;
+    for (size_t i = 1; i < outside->n; i++)
+        if (outside->reports[i].view->layout->topology->n_sockets > found->n_sockets)
+            found = outside->reports[i].view->layout->topology;
+    return found;
+}
+
+void report_text_outside(const struct report_outside *outside, struct text *out) {
+    const struct topology *topology = widest(outside);
+    put_passages(outside, REPORT_HOST, 0, out);
+    for (size_t s = 0; s < topology->n_sockets && outside->sockets; s++) {
+        text_format(out, "%*ssocket %u\n", INDENT, "", topology->sockets[s].id);
+        put_passages(outside, REPORT_SOCKET, topology->sockets[s].id, out);
+    }
 }
 
 // ---- all of it ----
@@ -338,6 +457,7 @@ void report_text_head(const struct report *report, struct text *out) {
 
 void report_text_line(const struct report *report, const struct screen *screen, struct text *out) {
     struct column columns[COLUMNS];
+    char number[NUMBER_MAX];
     size_t begin = out->length;
     size_t n = choose_columns(report, columns);
     text_format(out, "%6.1f s", report->to_seconds);
@@ -351,7 +471,7 @@ void report_text_line(const struct report *report, const struct screen *screen, 
         else if (is_share(row->metric))
             text_format(out, " %*.1f %%", width - 2, 100 * row->value);
         else
-            text_format(out, " %*.4g", width, row->value);
+            text_format(out, " %*s", width, format_number(number, sizeof number, row->value, DIGITS) > 0 ? number : "");
     }
     if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
         const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];

@@ -13,7 +13,6 @@ struct screen {
     bool colour;
     bool utf8; // else ASCII
 };
-struct screen report_text_screen(int fd);
 
 struct report_text_request {
     const struct screen *screen;
@@ -23,6 +22,15 @@ struct report_text_request {
 };
 
 void report_text(const struct report *report, const struct report_text_request *request, struct text *out);
+
+// The reports of PMUs outside the cores, which are told together: what passed through memory, caches and links.
+struct report_outside {
+    const struct report *reports;
+    size_t n;
+    const struct screen *screen;
+    bool sockets; // each by itself, too
+};
+void report_text_outside(const struct report_outside *outside, struct text *out);
 
 // A line for an interval, and the heading for all such lines.
 void report_text_head(const struct report *report, struct text *out);

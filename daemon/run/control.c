@@ -2,6 +2,7 @@
 #include "daemon/run/control.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/decimal.h"
+#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/base/run_folder.h"
 
@@ -22,7 +24,8 @@
 // accept that keeps failing (no file left) does not turn the loop into a busy loop.
 
 enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
-enum { SOCKET_MODE = 0660 };
+enum { SOCKET_MODE = 0660, LEASES_MAX = 8 };
+static const double NS = 1e-9;
 
 struct client {
     struct control *control;
@@ -34,6 +37,18 @@ struct client {
     uint64_t number; // counts connections
 };
 
+// What a process asked for that measures meanwhile.
+struct lease {
+    pid_t pid;
+    uint64_t until_ns; // one that is over is free
+};
+
+// For how long the counters are to be yielded.
+struct wishes {
+    uint64_t yielded_until_ns; // as `yield` asked for
+    struct lease leases[LEASES_MAX];
+};
+
 struct control {
     sd_event *loop;
     struct control_requests requests;
@@ -43,6 +58,7 @@ struct control {
     sd_event_source *listener;
     struct client clients[CLIENTS_MAX];
     uint64_t n_connections;
+    struct wishes wishes;
 };
 
 // ---- a client ----
@@ -76,17 +92,80 @@ static struct ucred peer_of(const struct client *client) {
     return peer;
 }
 
-static void yield_to(const struct client *client, double seconds) {
-    struct ucred peer = peer_of(client);
-    int r = client->control->requests.yield(seconds, client->control->requests.context);
-    if (r < 0) {
-        answer(client, "error %s\n", strerror(-r));
-        return;
+// The process's lease, else a place for one; NULL: there are too many.
+static struct lease *find_lease(struct control *control, pid_t pid, uint64_t now_ns) {
+    struct lease *place = NULL;
+    for (size_t i = 0; i < LEASES_MAX; i++) {
+        struct lease *lease = &control->wishes.leases[i];
+        if (lease->until_ns > now_ns && lease->pid == pid)
+            return lease;
+        if (lease->until_ns <= now_ns && !place)
+            place = lease;
     }
-    if (seconds > 0)
+    return place;
+}
+
+// How long the counters are still to be yielded: the longest wish wins.
+static double seconds_left(const struct wishes *wishes, uint64_t now_ns) {
+    uint64_t until_ns = wishes->yielded_until_ns;
+    for (size_t i = 0; i < LEASES_MAX; i++)
+        if (wishes->leases[i].until_ns > until_ns)
+            until_ns = wishes->leases[i].until_ns;
+    return until_ns > now_ns ? (double)(until_ns - now_ns) * NS : 0;
+}
+
+// Until when a client's wish lasts that begins now.
+static uint64_t end_of(double seconds, uint64_t now_ns) { return seconds > 0 ? now_ns + (uint64_t)(seconds / NS) : 0; }
+
+static int yield_counters(const struct client *client, double seconds) {
+    const struct control *control = client->control;
+    double longest = fmax(seconds, seconds_left(&control->wishes, clocks_now_ns()));
+    return control->requests.yield(longest, control->requests.context);
+}
+
+static void answer_yield(const struct client *client, int r, double seconds) {
+    if (r < 0)
+        answer(client, "error %s\n", strerror(-r));
+    else
+        answer(client, "ok %.10g\n", seconds);
+}
+
+// Replaces the time before. Leases that last longer win over it, but taking the counters back ends them.
+static void yield_to(const struct client *client, double seconds) {
+    struct control *control = client->control;
+    const struct wishes before = control->wishes;
+    struct ucred peer = peer_of(client);
+    control->wishes.yielded_until_ns = 0;
+    if (seconds == 0)
+        control->wishes = (struct wishes){0};
+    int r = yield_counters(client, seconds);
+    if (r < 0)
+        control->wishes = before;
+    else
+        control->wishes.yielded_until_ns = end_of(seconds, clocks_now_ns());
+    if (r >= 0 && seconds > 0)
         log_info("all counters are handed over for %.10g s: process %d of user %u asked for them", seconds,
                  (int)peer.pid, (unsigned)peer.uid);
-    answer(client, "ok %.10g\n", seconds);
+    answer_yield(client, r, seconds);
+}
+
+// Only the beginning of a lease is news.
+static void lease_to(const struct client *client, double seconds) {
+    uint64_t now_ns = clocks_now_ns();
+    struct ucred peer = peer_of(client);
+    struct lease *lease = find_lease(client->control, peer.pid, now_ns);
+    if (!lease) {
+        answer(client, "error %d processes measure already: wait for one of them\n", LEASES_MAX);
+        return;
+    }
+    const struct lease before = *lease;
+    lease->until_ns = 0;
+    int r = yield_counters(client, seconds);
+    *lease = r < 0 ? before : (struct lease){.pid = peer.pid, .until_ns = end_of(seconds, clocks_now_ns())};
+    if (r >= 0 && seconds > 0 && before.until_ns <= now_ns)
+        log_info("all counters are handed over to process %d of user %u, which measures", (int)peer.pid,
+                 (unsigned)peer.uid);
+    answer_yield(client, r, seconds);
 }
 
 static void answer_reload(const struct client *client, int r, const struct errors *errors) {
@@ -121,16 +200,17 @@ static void reload_for(struct client *client) {
 
 // The request is a line without its end. Text from a client is never echoed.
 static void serve(struct client *client) {
-    static const char verb[] = "yield ";
-    const char *word = client->request + strlen(verb);
+    static const char verbs[][sizeof "yield "] = {"yield ", "lease "}; // as long as each other
+    const char *word = client->request + strlen(verbs[0]);
+    bool lease = strncmp(client->request, verbs[1], strlen(verbs[1])) == 0;
     struct decimal number;
     bool whole = strlen(client->request) == client->length;
     if (whole && strcmp(client->request, "reload") == 0) {
         reload_for(client);
         return;
     }
-    if (!whole || strncmp(client->request, verb, strlen(verb)) != 0) {
-        answer(client, "error there is no such request: 'yield SECONDS' and 'reload' are all\n");
+    if (!whole || (!lease && strncmp(client->request, verbs[0], strlen(verbs[0])) != 0)) {
+        answer(client, "error there is no such request: 'yield SECONDS', 'lease SECONDS' and 'reload' are all\n");
         return;
     }
     if (!decimal_read(&word, &number) || *word != '\0' || decimal_value(number) > CONTROL_YIELD_SECONDS_MAX ||
@@ -138,7 +218,10 @@ static void serve(struct client *client) {
         answer(client, "error the time is not 1 to %d seconds, nor 0\n", CONTROL_YIELD_SECONDS_MAX);
         return;
     }
-    yield_to(client, decimal_value(number));
+    if (lease)
+        lease_to(client, decimal_value(number));
+    else
+        yield_to(client, decimal_value(number));
 }
 
 static int on_input(sd_event_source *source, int fd, uint32_t events, void *context) {

@@ -8,6 +8,9 @@
 // able to connect is to be allowed. One line comes in, an answer goes out, and the connection is closed:
 //     yield SECONDS   ->   ok SECONDS          1 to 3600, or 0 to take the counters back
 //                     ->   error TEXT
+//     lease SECONDS   ->   as yield, for a process that measures meanwhile: it asks again before the time is over, and
+//                          0 ends its own lease. Counters stay yielded until all leases and what `yield` asked for are
+//                          over; `yield 0` ends all.
 //     reload          ->   ok                  once the new configuration is in force
 //                     ->   error TEXT          a line for each mistake: nothing has changed
 
@@ -24,7 +27,8 @@ enum {
     CONTROL_ANSWER_MAX = (ERRORS_MAX + 1) * (ERROR_LINE_MAX + 8) // a line for each mistake
 };
 
-// Yields the counters: they are free when it returns. 0 takes them back. Returns 0 or a negative errno.
+// Yields the counters for so long from now: they are free when it returns. 0 takes them back. Returns 0 or a negative
+// errno.
 typedef int control_yield(double seconds, void *context);
 
 // Begins to reload the configuration. Returns 0 if it has begun: control_end_reload says how it ended. -EINVAL with the

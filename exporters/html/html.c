@@ -99,8 +99,9 @@ static void render_attention(const struct view *view, const struct snapshot *sna
 }
 
 // What an incident needs first: what, where, since when.
-static int render_first(const struct view *view, const struct snapshot *snapshot, const struct view_history *history,
-                        struct text *out) {
+static int render_first(const struct shown *shown, size_t type, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
     struct tree *tree = tree_new(view->layout);
     if (!tree)
         return -ENOMEM;
@@ -108,9 +109,9 @@ static int render_first(const struct view *view, const struct snapshot *snapshot
     render_state(view, snapshot, out);
     render_attention(view, snapshot, out);
     html_answer_render(view, tree, snapshot, out);
-    html_sockets_render(view, tree, snapshot, out);
-    if (history)
-        html_history_render(view, history, out);
+    html_sockets_render(shown, type, tree, out);
+    if (shown->history)
+        html_history_render(view, shown->history, out);
     if (tree->n > 0)
         html_tree_render(view, tree, snapshot, out);
     tree_free(tree);
@@ -146,7 +147,7 @@ int html_render(const struct shown *shown, struct text *out) {
     if (shown->types[0].view->core_type)
         r = render_types(shown, out);
     for (size_t i = 0; i < shown->n && r == 0; i++)
-        r = render_first(shown->types[i].view, shown->types[i].snapshot, shown->history, out);
+        r = render_first(shown, i, out);
     text_string(out, "</div>\n");
     text_string(out, MAP);
     text_string(out, "<div class=\"live\" id=\"live-rest\">\n");

@@ -5,6 +5,7 @@
 // The parts of the page, and helpers that they share.
 
 #include "core/diagnosis/tree.h"
+#include "exporters/view/shown.h"
 #include "exporters/view/text.h"
 #include "exporters/view/view.h"
 #include "exporters/view/view_history.h"
@@ -51,8 +52,8 @@ void html_put_since(struct text *out, const struct snapshot *snapshot, double si
 
 // What the host is bound by, since when, and what next; or why that is not known.
 void html_answer_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out);
-// Level 1 and the verdict of each socket, side by side.
-void html_sockets_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out);
+// Level 1 and the verdict of each socket, side by side. The first type has what the sockets' memory moves.
+void html_sockets_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out);
 // The host's tree, with the path to the bottleneck open.
 void html_tree_render(const struct view *view, const struct tree *tree, const struct snapshot *snapshot,
                       struct text *out);

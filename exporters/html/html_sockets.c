@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A card for each socket, so that sockets are compared at a glance: what it is bound by, since when, and level 1 as a
-// bar whose parts stand in the order of the names below it.
+// bar whose parts stand in the order of the names below it. Where its memory is measured, what that moves is a bar too.
 
 #include <math.h>
 
 #include "exporters/html/html_parts.h"
+#include "exporters/view/view_memory.h"
 #include "exporters/view/view_sockets.h"
 
 // The last round's share of a level-1 metric; NaN if there is none or it is not selected.
@@ -48,6 +49,38 @@ static void put_shares(const struct view *view, const struct snapshot *snapshot,
                     100 * contention);
 }
 
+static void put_memory_part(const struct view_memory *memory, const char *part, double bytes, struct text *out) {
+    if (isfinite(bytes))
+        text_format(out, "<span class=\"%s\" style=\"width:%.2f%%\"></span>", part,
+                    100 * fmin(bytes / memory->peak, 1));
+}
+
+static void put_memory(const struct shown *shown, unsigned socket, struct text *out) {
+    struct view_memory memory;
+    if (!view_memory_of(shown, socket, &memory))
+        return;
+    struct text words = {0};
+    view_memory_text(&memory, &words);
+    text_string(out, "<p class=\"memory\">");
+    html_put_text(out, &words);
+    bool told_apart = isfinite(memory.read) && isfinite(memory.write);
+    if (told_apart)
+        text_format(out,
+                    ", <span class=\"nb\"><span class=\"key mr\"></span>read %.1f</span>, "
+                    "<span class=\"nb\"><span class=\"key mw\"></span>written %.1f</span>",
+                    memory.read / 1e9, memory.write / 1e9);
+    if (!isfinite(memory.peak))
+        text_string(out, ". <span class=\"soft\">Its peak is not known: see topdownd-memory(8).</span>");
+    text_string(out, "\n");
+    if (!isfinite(memory.peak) || !isfinite(memory.all))
+        return;
+    text_string(out, "<div class=\"bar\">");
+    put_memory_part(&memory, "mr", told_apart ? memory.read : memory.all, out);
+    if (told_apart)
+        put_memory_part(&memory, "mw", memory.write, out);
+    text_string(out, "</div>\n");
+}
+
 // Returns the node that the socket is bound by, -1: none.
 static int put_verdict(struct tree *tree, const struct snapshot *snapshot, size_t socket, struct text *out) {
     struct text answer = {0};
@@ -60,8 +93,9 @@ static int put_verdict(struct tree *tree, const struct snapshot *snapshot, size_
     return node;
 }
 
-static void put_card(const struct view *view, struct tree *tree, const struct snapshot *snapshot, size_t socket,
-                     struct text *out) {
+static void put_card(const struct shown *shown, size_t type, struct tree *tree, size_t socket, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
     int node = -1;
     text_format(out, "<div class=\"card\"><h3>Socket %u</h3>\n", view->layout->topology->sockets[socket].id);
     if (tree->n > 0)
@@ -70,16 +104,20 @@ static void put_card(const struct view *view, struct tree *tree, const struct sn
         put_bar(view, snapshot, snapshot_scope_socket(socket), out);
         put_shares(view, snapshot, snapshot_scope_socket(socket), out);
     }
+    if (type == 0) // a socket's memory serves the cores of all types
+        put_memory(shown, view->layout->topology->sockets[socket].id, out);
     if (node >= 0 && view->layout->topology->n_sockets > 1)
         html_put_next_details(out, view, tree->nodes[node].metric, "socket", socket);
     text_string(out, "</div>\n");
 }
 
-void html_sockets_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot,
-                         struct text *out) {
+void html_sockets_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out) {
+    const struct view *view = shown->types[type].view;
     const struct topology *topology = view->layout->topology;
     bool level1 = view->layout->plan->level1_unit >= 0; // else the list of metrics gives the reason
-    if (!level1 && (tree->n == 0 || topology->n_sockets == 1))
+    struct view_memory memory;
+    bool shows_memory = type == 0 && view_memory_of(shown, topology->sockets[0].id, &memory);
+    if (!level1 && !shows_memory && (tree->n == 0 || topology->n_sockets == 1))
         return;
     text_string(out, level1 ? "<h2>Pipeline slots in the last round</h2>\n" : "<h2>Sockets in the last round</h2>\n");
     if (view_composite(view))
@@ -88,7 +126,7 @@ void html_sockets_render(const struct view *view, struct tree *tree, const struc
                     "come from adjacent windows.\n");
     text_string(out, "<div class=\"cards\">\n");
     for (size_t s = 0; s < topology->n_sockets; s++)
-        put_card(view, tree, snapshot, s, out);
+        put_card(shown, type, tree, s, out);
     text_string(out, "</div>\n");
-    tree_evaluate(tree, snapshot, 0);
+    tree_evaluate(tree, shown->types[type].snapshot, 0);
 }

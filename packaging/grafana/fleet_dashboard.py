@@ -109,6 +109,11 @@ def capacity():
         panels.lines("Misses per 1,000 instructions", "Last-level cache and DTLB misses by role, model and definition. Worth a look above 2.", "short",
                      [(f'role_model_metric:topdownd_mpki:ratio5m{{{GROUP},metric=~"ll_cache_mpki|dtlb_mpki"}}',
                        "{{metric}} {{role}} {{microarchitecture}} {{core_type}} {{definition}}")], field={"min": 0}),
+        panels.lines("Memory nearest to its peak", "Bytes a second over the most that the memory of a socket can move, of the ten sockets with the largest share. "
+                     "Above 0.7 a socket that is bound by memory is short of bandwidth; below 0.4 it waits for latency. Sockets whose peak is not known "
+                     "are absent.", "percentunit",
+                     [(f"topk(10, instance_socket:topdownd_memory_utilization:ratio5m {THESE})", "{{instance}} socket {{socket}}")], (24, 8),
+                     {"min": 0, "max": 1}),
     ]
 
 

@@ -28,6 +28,13 @@ slot: 20ms
 record: {path: /home/alice-secret/recording}
 hosts:
   - {match: {hostname: "web-{secret,secret}-*"}, profile: default}
+  - {match: {"hostname": "secret-one-*"}, profile: default}
+  - match: {hostname : secret-two-?}
+    profile: default
+  - match:
+      hostname:
+        secret-three-*
+    profile: default
 """
 
 

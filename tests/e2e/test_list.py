@@ -166,6 +166,19 @@ def test_a_list_is_a_table_unless_json_is_asked_for():
             listed(what, "--cpu", "sapphire-rapids")), what
 
 
+def test_a_host_or_cpu_without_pmus_outside_the_cores_is_told_in_a_sentence():
+    with tempfile.TemporaryDirectory() as empty:
+        os.makedirs(os.path.join(empty, "bus/event_source/devices/software"))
+        e2e.write_text(os.path.join(empty, "bus/event_source/devices/software/type"), "1\n")
+        for what in ("pmus", "boxes"):
+            said = run(what, "--path.sysfs", empty)
+            assert said.returncode == 0 and said.stdout.startswith("This host has no PMUs outside the cores"), said
+            assert "topdownd list pmus --cpu sapphire-rapids\n" in said.stdout and "NAME" not in said.stdout, said
+            assert json.loads(run(what, "--path.sysfs", empty, "--json").stdout) == []
+    assert run("pmus", "--cpu", "a64fx").stdout.startswith("No spec has PMUs outside the cores of this CPU.")
+    assert run("pmus", "--cpu", "sapphire-rapids").stdout.startswith("NAME")
+
+
 def test_a_list_of_this_host_needs_no_privileges():
     def become_nobody():
         if os.geteuid() == 0:

@@ -19,7 +19,13 @@ import tempfile
 import termios
 import time
 
+import api_fields
 import e2e
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -39,7 +45,15 @@ def measure(*words, locale="C.UTF-8", **more):
 def measured(*words):
     done = measure(*words, "--json")
     assert (done.returncode, done.stderr) == (0, ""), done
-    return json.loads(done.stdout)
+    return by_schema(done.stdout)
+
+
+def by_schema(said):
+    """The document, which the schema that ships describes to the last member."""
+    document = json.loads(said)
+    if jsonschema:
+        jsonschema.validate(document, api_fields.strict(api_fields.load(ROOT, "measure")))
+    return document
 
 
 def of_host(report):
@@ -97,6 +111,60 @@ def test_the_bottleneck_is_followed_into_its_groups():
     assert rows["backend_bound_memory_ratio"]["low"] > 0.3 and "l1_dcache" in whole["next"], rows
     chosen, *_ = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
     assert "backend_bound_memory_ratio" not in of_host(chosen) and "not measured" in chosen["next"], chosen
+
+
+def outside_host():
+    """The steady host with what its memory, caches and links do: known bytes per second of each socket."""
+    host = json.loads(e2e.read_text(STEADY))
+    host["sockets"], host["cores_per_socket"] = 2, host["cores_per_socket"] * host["sockets"] // 2
+
+    def kind(name, spec, boxes, events, **more):
+        loads = {f"socket{s}": {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": {e: r * (1 + s) for e, r in events.items()}}]}
+                 for s in range(2)}
+        return {"kind": name, "spec": spec, "boxes_per_socket": boxes, "loads": loads, **more, "assignments": [
+            {"cpus": f"{s * boxes}-{(s + 1) * boxes - 1}", "load": f"socket{s}"} for s in range(2)]}
+    host["uncore"] = [kind("imc", "imc-sapphire-rapids", 4, {"UNC_M_CAS_COUNT.RD": 100e6, "UNC_M_CAS_COUNT.WR": 25e6}, peak=100e9)]
+    return e2e.write_text(os.path.join(FOLDER.name, "outside.json"), json.dumps(host))
+
+
+def test_what_passes_outside_the_cores_is_told_of_the_host_and_of_each_socket():
+    path = outside_host()
+    words = ("--pmu", f"sim:{path}", "--duration", "6s", "--by", "socket")
+    machine = measured(*words)["whole"][-1]
+    assert machine["outside_cores"] and machine["pmu"] == "imc", machine
+    told = {(row["metric"], row["id"]): (row["value"], row["unit"]) for row in machine["metrics"]}
+    for name, rate in (("memory_read_bytes_per_second", 100e6), ("memory_write_bytes_per_second", 25e6)):
+        for id_, boxes in ((None, 12), (0, 4), (1, 8)):  # socket 1 does twice as much
+            value, unit = told[name, id_]
+            assert abs(value / (64 * rate * boxes) - 1) < 1e-3 and unit == "bytes per second", (name, id_, value)
+    assert [told["memory_peak_bytes_per_second", id_][0] for id_ in (None, 0, 1)] == [200e9, 100e9, 100e9], told
+    rows = list(csv.DictReader(io.StringIO(measure(*words, "--csv").stdout, newline="")))
+    told_there = {(row["name"], int(row["id"]) if row["id"] else None): float(row["value"]) for row in rows if row["name"].startswith("memory_")}
+    assert told_there == {key: value for key, (value, _) in told.items()}, told_there
+    text = measure(*words).stdout
+    assert "  Memory: 76.8 GB/s read, 19.2 GB/s written (48 % of the peak of 200 GB/s)\n" in text, text
+    assert "  socket 0\n    Memory: 25.6 GB/s read, 6.40 GB/s written (32 % of the peak of 100 GB/s)\n" in text, text
+    assert "socket" not in measure("--pmu", f"sim:{path}", "--duration", "6s").stdout.partition("outside the cores")[2]
+
+
+def test_text_has_no_exponents_and_one_sign_for_intervals():
+    for name in ("sapphire-rapids", "zen4", "demo"):
+        said = measure("--pmu", f"sim:{name}", "--duration", "6s").stdout
+        assert not re.search(r"[0-9]e[+-][0-9]", said) and "+-" not in said and "bytes per second and box" not in said, said
+    assert "±" in said and "95 % INTERVAL" in said, said
+    said = measure("--pmu", f"sim:{STEADY}", "--duration", "6s", "--groups", "General", "--by", "cpu", locale="C").stdout
+    assert "+-" in said and said.isascii(), said
+
+
+def test_what_many_parts_lack_is_said_once():
+    host = json.loads(e2e.read_text(os.path.join(ROOT, "scenarios/sapphire-rapids.json")))
+    for mix in host["mixes"].values():
+        for event in [event for event in mix if event.startswith(("INT_MISC.CLEAR", "INT_MISC.UNKNOWN", "DSB2MITE", "DECODE", "ICACHE", "UOPS_RETIRED.MS"))]:
+            del mix[event]
+    path = e2e.write_text(os.path.join(FOLDER.name, "lacking.json"), json.dumps(host))
+    said = measure("--pmu", f"sim:{path}", "--duration", "12s").stdout
+    assert "6 parts are not known: an event that it needs runs and has never counted" in " ".join(said.split()), said
+    assert said.count("never counted") == 1, said
 
 
 def test_intervals_and_the_whole_are_of_one_piece():
@@ -332,6 +400,21 @@ def test_a_daemon_yields_for_the_time_and_measures_again():
             e2e.wait_for(lambda: is_yielded(daemon), "the counters to be handed over to a command")
             assert json.loads(process.communicate(timeout=e2e.TIMEOUT)[0])["how"] == "yielded"
         e2e.wait_for(lambda: not is_yielded(daemon), "the counters to be taken back from a command")
+
+
+def test_what_somebody_else_asked_for_outlasts_a_measurement_and_renewals_are_no_news():
+    with daemon_with_socket() as (daemon, folder):
+        done = subprocess.run([BINARY, "yield", "--path.run", folder, "--for", "1h"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        assert done.returncode == 0, done
+        with start("--path.run", folder, "--duration", "13s", "--json") as process:  # longer than a renewal takes
+            assert by_schema(process.communicate(timeout=e2e.TIMEOUT)[0])["how"] == "yielded"
+        time.sleep(2)
+        assert is_yielded(daemon)
+        log = daemon.log()
+        assert log.count("handed over to process") == 1 and log.count("handed over for 3600 s") == 1, log
+        done = subprocess.run([BINARY, "yield", "--path.run", folder, "--end"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        assert done.returncode == 0, done
+        e2e.wait_for(lambda: not is_yielded(daemon), "the counters to be taken back")
 
 
 def test_a_daemon_takes_the_counters_back_from_a_measurement_that_was_killed():

@@ -212,6 +212,56 @@ def test_an_address_opens_a_history_and_the_map_of_cpus():
         assert tab.do("location.hash") == "#metric=level1&day&cpus"
 
 
+def boxes(**more):
+    """Memory controllers, of which those of the first socket read 2.56e9 and write 1.024e9 bytes a second, and the other ones read alone."""
+    loads = {name: {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": rates}]} for name, rates in (
+        ("both", {"UNC_M_CAS_COUNT.RD": 1e7, "UNC_M_CAS_COUNT.WR": 4e6}), ("read", {"UNC_M_CAS_COUNT.RD": 1e7}))}
+    return [{"kind": "imc", "spec": "imc-sapphire-rapids", "boxes_per_socket": 4, "loads": loads,
+             "assignments": [{"cpus": "0-3", "load": "both"}, {"cpus": "4-7", "load": "read"}]} | more]
+
+
+MEMORY = "[...document.querySelectorAll('.card .memory')].map((e) => e.textContent.trim())"
+PARTS = """[...document.querySelectorAll('.card .memory + .bar')].map((bar) => [...bar.children].map((part) =>
+    [part.className, Math.round(1000 * part.getBoundingClientRect().width / bar.getBoundingClientRect().width)]))"""
+
+
+def test_each_socket_says_what_its_memory_moves_and_how_much_of_its_peak():
+    with changed(uncore=boxes(peak=4e9)) as pmu, shown(pmu) as (daemon, tab):
+        next_update(tab)
+        assert tab.do(MEMORY) == ["Memory 3.6 GB/s of 4.0 GB/s (90 %), read 2.6, written 1.0", "Memory 2.6 GB/s of 4.0 GB/s (64 %), read 2.6, written 0.0"]
+        assert tab.do(PARTS) == [[["mr", 640], ["mw", 256]], [["mr", 640], ["mw", 0]]]
+        for width, dark in ((PHONE, True), (PHONE, False), (DESK, True)):
+            narrow = tab.browser.open(f"http://127.0.0.1:{daemon.port}/", width=width, dark=dark)
+            narrow.wait("document.querySelectorAll('.card .memory + .bar').length === 2", "the bars")
+            check_layout(narrow, width, (width, dark))
+            narrow.close()
+
+
+def test_memory_without_a_peak_has_words_and_memory_that_is_not_measured_none():
+    with changed(uncore=boxes()) as pmu, shown(pmu, script=False) as (daemon, _):
+        page = e2e.fetch(daemon.port, "/").text()
+        found = [re.sub("<.*?>", "", line) for line in re.findall(r'<p class="memory">(.*)', page)]
+        assert found == [f"Memory {text}. Its peak is not known: see topdownd-memory(8)." for text in (
+            "3.6 GB/s, read 2.6, written 1.0", "2.6 GB/s, read 2.6, written 0.0")], found
+        assert 'class="mr"' not in page, "a bar of an unknown whole"
+    one = boxes(assignments=[{"cpus": "0-3", "load": "both"}])
+    with changed(uncore=one, sockets=1, cores_per_socket=8) as pmu, e2e.Daemon("--pmu", pmu, yaml=YAML + "profiles: {default: {groups: [MPKI]}}\n") as daemon:
+        waited(daemon)
+        page = e2e.fetch(daemon.port, "/").text()
+        assert "Pipeline slots in the last round" not in page and 'class="memory"' in page, "hidden with level 1"
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+        waited(daemon)
+        assert 'class="memory"' not in e2e.fetch(daemon.port, "/").text()
+
+
+def test_memory_whose_directions_are_not_told_apart_is_one_part_of_the_bar():
+    loads = {"all": {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": {"dram_channel_data_controller_0": 5e7}}]}}
+    with changed(uncore=boxes(kind="df", spec="df-zen1", boxes_per_socket=1, peak=6.4e9, loads=loads,
+                              assignments=[{"cpus": "0-1", "load": "all"}])) as pmu, shown(pmu) as (_, tab):
+        assert tab.do(MEMORY) == ["Memory 3.2 GB/s of 6.4 GB/s (50 %)"] * 2
+        assert tab.do(PARTS) == [[["mr", 500]]] * 2
+
+
 def check_layout(tab, width, what):
     assert tab.do("document.documentElement.scrollWidth") <= width, (what, tab.do(BEYOND))
     for condition in (BEYOND, CUT):

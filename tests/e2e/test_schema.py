@@ -66,13 +66,13 @@ def types_of(document):
 
 def test_every_schema_is_one_and_says_the_same_of_what_pages_share():
     shared = {}
-    for page in (*api_fields.PAGES, "error"):
+    for page in (*api_fields.PAGES, "error", "measure"):
         schema = api_fields.load(ROOT, page)
         validator(schema).check_schema(schema)
         for name, part in schema.get("$defs", {}).items():
             if name not in ("page", "several_core_types"):
                 assert shared.setdefault(name, part) == part, (page, name)
-    assert sorted(os.listdir(os.path.join(ROOT, "exporters/json/schema"))) == sorted(f"{page}.json" for page in (*api_fields.PAGES, "error"))
+    assert sorted(os.listdir(os.path.join(ROOT, "exporters/json/schema"))) == sorted(f"{page}.json" for page in (*api_fields.PAGES, "error", "measure"))
 
 
 def types_that(kind):

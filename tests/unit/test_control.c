@@ -130,10 +130,46 @@ static void test_a_request_is_answered_and_its_connection_closed(void **state) {
     assert_int_equal(count_files(), files);
 }
 
+// All clients are this process here, so there is one lease.
+static void test_the_longest_of_a_lease_and_a_yield_wins(void **state) {
+    struct fixture *f = *state;
+    ask(f, "yield 3600\n", "ok 3600\n");
+    ask(f, "lease 15\n", "ok 15\n");
+    assert_true(f->asked > 3590 && f->asked <= 3600);
+    ask(f, "lease 15\n", "ok 15\n");
+    ask(f, "lease 0\n", "ok 0\n");
+    assert_true(f->asked > 3590 && f->asked <= 3600); // it was not the lease's to end
+    ask(f, "yield 0\n", "ok 0\n");
+    assert_true(f->asked == 0);
+    ask(f, "lease 15\n", "ok 15\n");
+    assert_true(f->asked == 15);
+    ask(f, "yield 2\n", "ok 2\n");
+    assert_true(f->asked > 14 && f->asked <= 15);
+    ask(f, "lease 0\n", "ok 0\n");
+    assert_true(f->asked > 1 && f->asked <= 2);
+    ask(f, "lease 15\n", "ok 15\n");
+    ask(f, "yield 0\n", "ok 0\n"); // takes all back
+    assert_true(f->asked == 0);
+    ask(f, "lease 0\n", "ok 0\n");
+    assert_true(f->asked == 0);
+}
+
+static void test_a_refused_wish_leaves_the_others_as_they_were(void **state) {
+    struct fixture *f = *state;
+    ask(f, "lease 15\n", "ok 15\n");
+    f->answer = -EOPNOTSUPP;
+    ask(f, "yield 100\n", "error Operation not supported\n");
+    ask(f, "yield 0\n", "error Operation not supported\n");
+    ask(f, "lease 100\n", "error Operation not supported\n");
+    f->answer = 0;
+    ask(f, "yield 2\n", "ok 2\n");
+    assert_true(f->asked > 14 && f->asked <= 15);
+}
+
 static void test_what_is_no_request_is_refused_and_nothing_is_handed_over(void **state) {
     struct fixture *f = *state;
-    static const char *const wrong[] = {"yield 0.5\n", "yield 3601\n", "yield -1\n", "yield 5 \n",
-                                        "yield\n",     "\n",           "take 5\n"};
+    static const char *const wrong[] = {"yield 0.5\n", "yield 3601\n", "yield -1\n",   "yield 5 \n", "yield\n",
+                                        "\n",          "take 5\n",     "lease 3601\n", "lease\n"};
     size_t files = count_files();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         ask(f, wrong[i], "error ");
@@ -268,6 +304,8 @@ static void test_a_reload_that_cannot_begin_is_answered_with_its_mistakes(void *
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_CONTROL(test_a_request_is_answered_and_its_connection_closed),
+        WITH_CONTROL(test_the_longest_of_a_lease_and_a_yield_wins),
+        WITH_CONTROL(test_a_refused_wish_leaves_the_others_as_they_were),
         WITH_CONTROL(test_a_reload_is_answered_when_it_has_ended),
         WITH_CONTROL(test_a_reload_that_cannot_begin_is_answered_with_its_mistakes),
         WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),

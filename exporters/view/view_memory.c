@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view_memory.h"
+
+#include <math.h>
+
+#define GIGABYTE 1e9
+
+// Bytes a second of all boxes of the socket: the metric is that of one box.
+static double rate_of(const struct shown_type *kind, size_t socket, size_t metric) {
+    const struct snapshot_layout *layout = kind->view->layout;
+    return kind->snapshot->values[snapshot_metric(layout, snapshot_scope_socket(socket), metric)] *
+           layout->topology->sockets[socket].measured;
+}
+
+static bool add_metric(const struct shown_type *kind, size_t socket, size_t metric, struct view_memory *out) {
+    if (!view_plannable(kind->view, metric))
+        return false;
+    switch (view_metric(kind->view, metric)->traffic) {
+    case TRAFFIC_MEMORY_READ:
+        out->read = rate_of(kind, socket, metric);
+        return true;
+    case TRAFFIC_MEMORY_WRITE:
+        out->write = rate_of(kind, socket, metric);
+        return true;
+    case TRAFFIC_MEMORY_ALL:
+        out->all = rate_of(kind, socket, metric);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool add_kind(const struct shown_type *kind, unsigned id, struct view_memory *out) {
+    const struct topology *topology = kind->view->layout->topology;
+    bool found = false;
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        if (topology->sockets[s].id != id)
+            continue;
+        for (size_t m = 0; m < kind->view->layout->n_metrics; m++)
+            found = add_metric(kind, s, m, out) || found;
+        if (topology->sockets[s].memory_bytes_per_second > 0)
+            out->peak = topology->sockets[s].memory_bytes_per_second;
+    }
+    return found;
+}
+
+bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out) {
+    struct view_memory memory = {.read = NAN, .write = NAN, .all = NAN, .peak = NAN};
+    bool found = false;
+    for (size_t i = shown->n; i < shown_all(shown); i++)
+        found = add_kind(&shown->types[i], socket, &memory) || found;
+    if (!isfinite(memory.all))
+        memory.all = memory.read + memory.write;
+    if (found)
+        *out = memory;
+    return found;
+}
+
+void view_memory_text(const struct view_memory *memory, struct text *out) {
+    if (!isfinite(memory->all)) {
+        text_string(out, "Memory: no value");
+        return;
+    }
+    text_format(out, "Memory %.1f GB/s", memory->all / GIGABYTE);
+    if (isfinite(memory->peak))
+        text_format(out, " of %.1f GB/s (%.0f %%)", memory->peak / GIGABYTE, 100 * memory->all / memory->peak);
+}

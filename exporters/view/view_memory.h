@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_VIEW_VIEW_MEMORY_H
+#define TOPDOWND_EXPORTERS_VIEW_VIEW_MEMORY_H
+
+// What the memory of a socket moved in the last round, and the most that it can move: two engines' data meet here.
+
+#include "exporters/view/shown.h"
+#include "exporters/view/text.h"
+
+struct view_memory {
+    double read, write; // bytes a second; NaN: unknown, or the PMU does not tell them apart
+    double all;         // NaN: unknown
+    double peak;        // NaN: unknown
+};
+
+// Of the socket with the kernel's number `socket`. False: no PMU of this host measures its memory.
+bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out);
+
+// Appends "Memory 109.7 GB/s of 307.2 GB/s (36 %)", or words for what is unknown.
+void view_memory_text(const struct view_memory *memory, struct text *out);
+
+#endif
