@@ -63,7 +63,9 @@ const char *error_suggest(const char *word, const char *const *candidates, size_
         return NULL;
     name_fold(word, wanted, sizeof wanted);
     const char *best = NULL;
-    size_t best_distance = strlen(wanted) / 3 + 2; // beyond that it is another word, not a typo
+    size_t length = strlen(wanted), best_distance = length / 3 + 2; // beyond that it is another word, not a typo
+    if (best_distance > length / 2 + 1)
+        best_distance = length / 2 + 1; // of a short word half remains
     for (size_t i = 0; i < n; i++) {
         if (strlen(candidates[i]) > SUGGEST_LENGTH_MAX)
             continue;

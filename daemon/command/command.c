@@ -135,8 +135,8 @@ static const struct command commands[] = {
      .summary = "say whether this host is fit to be measured, and what to do if not",
      .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
              "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
-             "keeps topdownd from measuring. --verify runs programs of which the\n"
-             "truth is known, and --bundle collects what a bug report needs.",
+             "keeps topdownd from measuring. --verify runs programs of which the truth is known, and --bundle\n"
+             "collects what a bug report needs.",
      .example = "topdownd doctor --json",
      .manual = "topdownd-doctor(8)",
      .check = doctor_check,

@@ -9,7 +9,10 @@
 #include "daemon/base/findings.h"
 #include "daemon/source/setup.h"
 
-// The process id of the topdownd that answers on the control socket; 0: none does.
+enum { DOCTOR_NOT_ALLOWED = -1 };
+
+// The process id of the topdownd that answers on the control socket; 0: none does; DOCTOR_NOT_ALLOWED: a socket is
+// there, and this user may not ask.
 pid_t doctor_find_daemon(const struct options *options);
 
 // doctor_pmu.c: one core type's spec, the kernel's leave to count, and the counters that are free. A running daemon has

@@ -31,6 +31,8 @@ pid_t doctor_find_daemon(const struct options *options) {
         memcpy(address.sun_path, path, strlen(path) + 1);
         if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
             (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+        else if (errno == EACCES)
+            peer.pid = DOCTOR_NOT_ALLOWED;
     }
     if (fd >= 0)
         (void)close(fd);
@@ -112,6 +114,17 @@ void doctor_check_rights(const struct setup *setup, struct findings *findings) {
 
 // ---- the service ----
 
+static void say_daemon(pid_t daemon, struct findings *findings) {
+    if (daemon == DOCTOR_NOT_ALLOWED) {
+        findings_add(findings, FINDING_NOT_CHECKED, "daemon",
+                     "whether topdownd is running: this user may not ask at its control socket");
+        findings_remedy(findings, "run this command as root, or as a member of the group topdownd");
+    } else if (daemon > 0)
+        findings_add(findings, FINDING_OK, "daemon", "topdownd is running, process %ld", (long)daemon);
+    else
+        findings_add(findings, FINDING_OK, "daemon", "topdownd is not running");
+}
+
 // Whether the address can be listened to: 0 or an errno.
 static int try_address(const struct config_listen *listen) {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
@@ -146,10 +159,7 @@ static void say_refused(const struct config_listen *listen, int error, struct fi
 }
 
 void doctor_check_service(const struct setup *setup, pid_t daemon, struct findings *findings) {
-    if (daemon > 0)
-        findings_add(findings, FINDING_OK, "daemon", "topdownd is running, process %ld", (long)daemon);
-    else
-        findings_add(findings, FINDING_OK, "daemon", "topdownd is not running");
+    say_daemon(daemon, findings);
     for (size_t i = 0; i < setup->config->n_listen; i++) {
         const struct config_listen *listen = &setup->config->listen[i];
         int r = try_address(listen);
@@ -159,6 +169,8 @@ void doctor_check_service(const struct setup *setup, pid_t daemon, struct findin
             findings_add(findings, FINDING_OK, "port", "%s is free", listen->text);
         else if (r == EADDRINUSE && daemon > 0)
             findings_add(findings, FINDING_OK, "port", "%s is in use, as it should be", listen->text);
+        else if (r == EADDRINUSE && daemon == DOCTOR_NOT_ALLOWED)
+            findings_add(findings, FINDING_NOT_CHECKED, "port", "%s is in use, perhaps by topdownd", listen->text);
         else
             say_refused(listen, r, findings);
     }

@@ -17,7 +17,7 @@ import test_hosts
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 SAPPHIRE_RAPIDS = "GenuineIntel-6-8F-4"
-PR_CAPBSET_DROP, CAP_PERFMON = 24, 38
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_PERFMON = 24, 1, 38
 
 
 def listen(port):
@@ -145,6 +145,21 @@ def test_a_running_daemon_is_found_and_left_alone():
         pid = str(daemon.process.pid)
     assert pid in found["daemon"]["text"] and pid in found["counters"]["text"], found
     assert (found["counters"]["state"], found["port"]["state"]) == ("not_checked", "ok"), found
+
+
+def test_a_user_who_may_not_ask_the_daemon_is_not_told_that_none_runs():
+    def without_rights_to_others_files():
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+    if os.geteuid() != 0:
+        raise e2e.Skip("it takes root to lose a capability")
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host, \
+            e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder) as daemon:
+        os.chmod(os.path.join(folder, "control.sock"), 0)
+        found = doctor("--path.sysfs", host, "--path.procfs", host, "--path.run", folder, yaml=listen(daemon.port),
+                       preexec_fn=without_rights_to_others_files)
+    assert (found["daemon"]["state"], found["port"]["state"]) == ("not_checked", "not_checked"), found
+    assert "root" in found["daemon"]["remedy"] and "perhaps by topdownd" in found["port"]["text"], found
 
 
 def test_mistakes_of_the_configuration_end_it():

@@ -86,6 +86,8 @@ static void test_a_slip_is_answered_with_the_nearest_word(void **state) {
                  {"grops", "groups"},
                  {"listen", NULL},
                  {"xyzzy", NULL},
+                 {"slt", "slot"},
+                 {"sxo", NULL}, // too little of so short a word is right
                  {"Topdown_L2", "Topdown_L1"}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         const char *got = error_suggest(cases[i].word, words, N_OF(words));

@@ -143,7 +143,9 @@ static void fail(struct follow *follow, const char *why, double now) {
     for (int page = 0; page < FOLLOW_NONE; page++)
         follow->due[page] = now + AGAIN_SECONDS;
     follow->fresh = frame_free(follow->fresh);
-    (void)snprintf(follow->gone, sizeof follow->gone, "%.100s: %.300s.%s", follow->source, why,
+    size_t length = strlen(why);
+    const char *end = length > 0 && why[length - 1] == '.' ? "" : "."; // a library's reason may be a sentence
+    (void)snprintf(follow->gone, sizeof follow->gone, "%.100s: %.300s%s%s", follow->source, why, end,
                    follow->once ? "" : " Trying again every 2 s.");
 }
 

@@ -156,8 +156,10 @@ static unsigned put_level1(const struct view_data *data, const struct frame_type
     (void)grid_put(grid, row, VALUE_END + 1, HALF_END, STYLE_FAINT, "95 %");
     if (data->past && data->past->step_seconds > 0) {
         char text[LINES_TEXT_MAX];
-        (void)snprintf(text, sizeof text, "%g s a column, to %.0f %%", data->past->step_seconds,
-                       (double)full_height(data, type) * 100);
+        int whole = snprintf(text, sizeof text, "%g s a column, to %.0f %%", data->past->step_seconds,
+                             (double)full_height(data, type) * 100);
+        if (HALF_END + 1 + (unsigned)whole > grid->columns) // a narrow terminal
+            (void)snprintf(text, sizeof text, "to %.0f %%", (double)full_height(data, type) * 100);
         grid_right(grid, row, grid->columns, STYLE_FAINT, text);
     }
     return row + 1 + n;
