@@ -267,9 +267,9 @@ static void read_topdown(struct spec_reader *spec, const struct json_node *ours)
 }
 
 void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) {
-    static const char *const keys[] = {"general", "fixed", "nmi_watchdog"};
+    static const char *const keys[] = {"general", "group", "fixed", "nmi_watchdog"};
     struct json_node counters;
-    unsigned general;
+    unsigned general, group;
     const char **fixed = NULL, *watchdog;
     size_t n = 0;
     if (!ours->value)
@@ -283,6 +283,8 @@ void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) 
         struct fault fault;
         if (json_get_count(&counters, "general", JSON_REQUIRED, 0, COUNTERS_MAX, &general))
             spec_take(&counters, catalog_builder_set_counters(spec->builder, general, fixed, n, &fault), &fault);
+        if (json_get_count(&counters, "group", JSON_OPTIONAL, 1, COUNTERS_MAX, &group))
+            catalog_builder_set_group_events(spec->builder, group);
         if (json_get_text(&counters, "nmi_watchdog", JSON_OPTIONAL, &watchdog) && spec->reader.status == 0)
             spec_take(&counters, catalog_builder_set_watchdog(spec->builder, watchdog, &fault), &fault);
         free(fixed);

@@ -29,12 +29,16 @@ static void begin_cell(struct cell *cell) {
         .trouble = cell->troubled ? cell->trouble : UNCOVERED_FAILED, .troubled = cell->troubled, .span = cell->span};
 }
 
+static void forget_values(struct cells *cells, size_t cpu, size_t unit) {
+    memset(cells_values(cells, cpu, unit), 0, rows_n(cells->rows, unit) * sizeof *cells->values);
+}
+
 void cells_begin_standing(struct cells *cells, size_t cpu) {
     for (size_t u = 0; u < cells->rows->n_units; u++) {
         if (!plan_unit_stands(cells->rows->plan, (unsigned)u))
             continue;
         begin_cell(cells_at(cells, cpu, u));
-        memset(cells_values(cells, cpu, u), 0, rows_n(cells->rows, u) * sizeof *cells->values);
+        forget_values(cells, cpu, u);
     }
     cells->offline[cpu] = false;
 }
@@ -51,6 +55,14 @@ void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double runn
     cell->troubled = false;
     cell->running_seconds += running_seconds;
     cell->n_windows++;
+}
+
+void cells_break(struct cells *cells, size_t cpu, size_t unit) {
+    struct cell *cell = cells_at(cells, cpu, unit);
+    cell->broken = true;
+    cell->n_windows = 0;
+    cell->running_seconds = 0;
+    forget_values(cells, cpu, unit);
 }
 
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values) {

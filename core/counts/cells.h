@@ -17,6 +17,7 @@ struct cell {
     double running_seconds; // on the counters: less than the CPU seconds under contention; for a composite, those of
                             // its average part
     uint32_t n_windows;     // with data; a composite counts as one
+    bool broken;            // one of several event groups that count at once had no data: nor has the unit
     uint8_t trouble;        // enum uncovered: why there was no data; kept while troubled
     // kept from round to round
     bool troubled;    // the last window had no data
@@ -84,6 +85,8 @@ static inline double cells_seconds(const struct cells *cells, size_t cpu, size_t
 // Note a window with data: its running seconds; and its n values.
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
+// Forgets the unit's values of the round, and those that are still to come.
+void cells_break(struct cells *cells, size_t cpu, size_t unit);
 
 // True if the unit counted by the schedule of a core that was held. What counts all the time is never held.
 static inline bool cells_held(const struct cells *cells, size_t cpu, size_t unit) {

@@ -10,56 +10,18 @@
 #include <string.h>
 
 #include "core/plan/plan_apart.h"
+#include "core/plan/plan_append.h"
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
 #include "core/plan/plan_lead.h"
 #include "core/plan/plan_pack.h"
 #include "core/plan/plan_round.h"
+#include "core/plan/plan_standing.h"
 
 // Makes a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.c; the
 // level-1 categories are one item), pack the items into event groups, and give each group its slots.
 
 // ---- event groups ----
-
-static int compare_unsigned(const void *a, const void *b) {
-    const unsigned *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-// Writes the set's events to `events`, ascending; events that begin every group only if `led`.
-static size_t write_events(const struct plan_draft *draft, const struct plan_set *set, bool led, unsigned *events) {
-    size_t n = 0;
-    for (size_t bit = 0; bit < draft->n_events; bit++)
-        if (plan_set_has(set, bit) && (led || !plan_lead_has(draft, draft->event_of[bit])))
-            events[n++] = draft->event_of[bit];
-    qsort(events, n, sizeof *events, compare_unsigned);
-    return n;
-}
-
-// A group that rotates also begins with the events that every such group carries.
-static int group_append(struct plan_draft *draft, unsigned unit, const struct plan_set *set) {
-    struct plan_group *group = &draft->plan->groups[draft->plan->n_groups];
-    unsigned *events = calloc(CATALOG_TOPDOWN_MAX + draft->n_events, sizeof *events);
-    if (!events)
-        return -ENOMEM;
-    size_t n = draft->standing_unit == (int)unit ? 0 : plan_lead_begin(draft, set, events);
-    n += write_events(draft, set, false, events + n);
-    *group = (struct plan_group){.events = events, .n_events = n, .unit = unit};
-    draft->plan->n_groups++;
-    return n <= PLAN_GROUP_EVENTS_MAX ? 0 : -E2BIG;
-}
-
-// Appends a unit for `set`; its event groups follow.
-static int unit_append(struct plan_draft *draft, const struct plan_set *set) {
-    struct plan *plan = draft->plan;
-    struct plan_unit *unit = &plan->units[plan->n_units];
-    unsigned *events = calloc(draft->n_events + 1, sizeof *events);
-    if (!events)
-        return -ENOMEM;
-    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .events = events, .reference = -1};
-    unit->n_events = write_events(draft, set, true, events);
-    return (int)plan->n_units++;
-}
 
 static bool in_every_part(const struct catalog_level1 *level1, unsigned event) {
     for (size_t i = 0; i < level1->n_parts; i++) {
@@ -81,7 +43,7 @@ static int composite_append(struct plan_draft *draft, struct plan_item *item) {
         for (size_t j = 0; j < level1->parts[i].n && r == 0; j++)
             r = plan_draft_add(draft, &all, level1->parts[i].events[j]);
     if (r == 0)
-        r = item->unit = unit_append(draft, &all);
+        r = item->unit = plan_append_unit(draft, &all);
     if (r < 0)
         return r;
     struct plan_unit *unit = &draft->plan->units[item->unit];
@@ -94,7 +56,7 @@ static int composite_append(struct plan_draft *draft, struct plan_item *item) {
         for (size_t j = 0; j < level1->parts[i].n && r == 0; j++)
             r = plan_draft_add(draft, &part, level1->parts[i].events[j]);
         if (r == 0)
-            r = group_append(draft, (unsigned)item->unit, &part);
+            r = plan_append_group(draft, (unsigned)item->unit, &part);
         unit->n_groups++;
     }
     return r;
@@ -111,8 +73,8 @@ static int bins_append(struct plan_draft *draft, const struct plan_set *sets, co
             if (bins[j] == bins[i])
                 for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
                     all.words[w] |= sets[j].words[w];
-        int unit = unit_append(draft, &all);
-        int r = unit < 0 ? unit : group_append(draft, (unsigned)unit, &all);
+        int unit = plan_append_unit(draft, &all);
+        int r = unit < 0 ? unit : plan_append_group(draft, (unsigned)unit, &all);
         if (r < 0)
             return r;
         draft->plan->units[unit].n_groups = 1;
@@ -134,7 +96,7 @@ static int common_append(struct plan_draft *draft) {
     if (!events)
         return -ENOMEM;
     memcpy(events, draft->carried, draft->n_carried * sizeof *events);
-    qsort(events, draft->n_carried, sizeof *events, compare_unsigned);
+    plan_sort_events(events, draft->n_carried);
     *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups,
                                .n_groups = rotates ? 0 : 1,
                                .events = events,
@@ -145,30 +107,7 @@ static int common_append(struct plan_draft *draft) {
     for (size_t i = 0; i < draft->n_items; i++)
         if (draft->items[i].common)
             draft->items[i].unit = (int)index;
-    return rotates ? 0 : group_append(draft, index, &nothing);
-}
-
-// Appends one unit and event group for all that counts all the time.
-static int standing_append(struct plan_draft *draft) {
-    struct plan_set all = {0};
-    bool any = false;
-    for (size_t i = 0; i < draft->n_items; i++) {
-        const struct plan_item *item = &draft->items[i];
-        for (size_t w = 0; w < PLAN_PACK_WORDS && item->stands; w++)
-            all.words[w] |= item->set.words[w];
-        any = any || item->stands;
-    }
-    if (!any)
-        return 0;
-    int unit = unit_append(draft, &all);
-    if (unit < 0)
-        return unit;
-    draft->standing_unit = unit;
-    draft->plan->units[unit].n_groups = 1;
-    for (size_t i = 0; i < draft->n_items; i++)
-        if (draft->items[i].stands)
-            draft->items[i].unit = unit;
-    return group_append(draft, (unsigned)unit, &all);
+    return rotates ? 0 : plan_append_group(draft, index, &nothing);
 }
 
 // True if level 1 runs in the parts of its split.
@@ -222,7 +161,7 @@ static int draft_pack(struct plan_draft *draft) {
     if (r >= 0 && draft->n_carried > 0)
         r = common_append(draft);
     if (r >= 0)
-        r = standing_append(draft);
+        r = plan_standing_append(draft);
     free(bins);
     free(packed);
     free(sets);
@@ -278,7 +217,7 @@ static unsigned unit_weight(const struct plan_draft *draft, unsigned unit) {
 
 // True for a unit that takes slots.
 static bool unit_rotates(const struct plan_draft *draft, unsigned unit) {
-    return draft->plan->common_unit != (int)unit && draft->standing_unit != (int)unit;
+    return draft->plan->common_unit != (int)unit && unit < draft->first_standing;
 }
 
 // Level 1 has its third, so metrics measured in its groups are not raised.
@@ -317,8 +256,8 @@ static unsigned give_weights(struct plan_draft *draft, unsigned times) {
 static void give_slots(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     unsigned baseline = give_weights(draft, 1), raise = some_raised(draft) ? PLAN_RAISE_MAX : 1;
-    if (draft->standing_unit >= 0)
-        plan->units[draft->standing_unit].baseline_share = 1;
+    for (size_t u = draft->first_standing; u < plan->n_units; u++)
+        plan->units[u].baseline_share = 1;
     if (baseline == 0)
         return; // nothing rotates
     for (unsigned u = 0; u < plan->n_units; u++)
@@ -347,7 +286,7 @@ static int make_interval(struct plan *plan) {
 static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
     size_t n_events = request->catalog->n_events, n_metrics = request->catalog->n_metrics;
     *draft = (struct plan_draft){
-        .request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1, .standing_unit = -1};
+        .request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1, .first_standing = UINT_MAX};
     plan->catalog = request->catalog;
     plan->general_counters = request->general_counters;
     plan->reserved_counters =
@@ -358,7 +297,7 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
     plan->metrics = calloc(n_metrics + 1, sizeof *plan->metrics);
     plan->place = malloc((n_metrics + 1) * sizeof *plan->place);
     plan->units = calloc(n_metrics + 2, sizeof *plan->units);
-    plan->groups = calloc(n_metrics + CATALOG_SPLIT_MAX + 2, sizeof *plan->groups);
+    plan->groups = calloc(n_metrics + (request->boxes ? n_events : 0) + CATALOG_SPLIT_MAX + 2, sizeof *plan->groups);
     draft->items = calloc(n_metrics + 1, sizeof *draft->items);
     draft->item_of = calloc(n_metrics + 1, sizeof *draft->item_of);
     draft->selection_of = calloc(n_metrics + 1, sizeof *draft->selection_of);

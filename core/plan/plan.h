@@ -16,6 +16,7 @@
 // Metrics whose events need no counter (software events, the kernel's MSR events) are measured by a standing unit: its
 // event group counts all the time, outside the rotation, and is read whenever a snapshot is made. It takes no slots
 // from the others. If a plan has only such metrics, nothing rotates, and a round is the time between two snapshots.
+// Whatever boxes count is measured so, in event groups that fit them (core/plan/plan_standing.h).
 //
 // An adaptive plan may have raised metric groups (core/adapt/adapt.h). Their event groups get PLAN_RAISE_MAX times
 // their slots, or less if the round would exceed PLAN_GROWTH_MAX times its slots. So every other event group keeps its
@@ -80,6 +81,7 @@ struct plan_request {
     bool nmi_watchdog;       // the watchdog holds the fixed counter that the spec names
     bool smt_at_boot;        // exclusive events leave half of the general counters
     bool adaptive;           // level 1 keeps its third of the time regardless of weights
+    bool boxes;              // a kind of PMUs outside the cores: all events count all the time, in groups that fit
     bool apart; // for others' counts: all events count all the time, each metric's in an event group of its own
 };
 
@@ -100,7 +102,8 @@ struct plan_group {
 };
 
 // A unit is scheduled and derived as one: an event group, or the parts of a composite in adjacent slots. Two kinds are
-// not scheduled: every slot measures the common unit, and a standing unit counts all the time.
+// not scheduled: every slot measures the common unit, and a standing unit counts all the time. A standing unit of boxes
+// may have several groups, which count different events at once.
 struct plan_unit {
     unsigned first_group, n_groups; // its own groups; more than one: composite; none: every group carries its events
     unsigned slots;                 // per round; 0: the common unit, or a standing one

@@ -15,7 +15,7 @@ struct plan_item {
     bool level1;
     bool raised; // a raised selection includes one of its metrics
     bool common; // every event group carries its events
-    bool stands; // its events need no counter: they count all the time
+    bool stands; // its events count all the time: they need no counter, or are those of boxes
     enum plan_finding finding;
 };
 
@@ -33,11 +33,11 @@ struct plan_draft {
     size_t n_carried;
     struct plan_item *items; // one per plan metric, [0 .. n_items)
     size_t n_items;
-    int *item_of;           // item of each plan metric; -1: none
-    unsigned *selection_of; // the first selection with the metric
-    int level1_item;        // -1
-    int standing_unit;      // -1
-    bool *dependent;        // by plan metric: its reason comes from another metric
+    int *item_of;            // item of each plan metric; -1: none
+    unsigned *selection_of;  // the first selection with the metric
+    int level1_item;         // -1
+    unsigned first_standing; // from this unit on all count all the time
+    bool *dependent;         // by plan metric: its reason comes from another metric
 };
 
 // Sets the plan's metrics and their items; metrics that cannot be planned get a reason. 0, -ENOMEM, -E2BIG.

@@ -14,6 +14,9 @@ int plan_fit_init(struct plan *plan, const struct plan_request *request) {
     for (size_t e = 0; e < catalog->n_events; e++)
         plan->needs[e] = catalog->events[e].need;
     plan->pmu = (struct fit_pmu){.general = request->general_counters, .reserved = request->reserved_counters};
+    unsigned group_events = catalog->product.group_events;
+    if (request->boxes && group_events > 0 && (plan->pmu.general == 0 || group_events < plan->pmu.general))
+        plan->pmu.general = group_events; // whatever the group, each is on its own
     plan->pmu.hardware = request->smt_at_boot && request->general_counters > 0 ? catalog->general_counters : 0;
     if (request->nmi_watchdog && catalog->watchdog_event >= 0)
         plan->pmu.fixed_taken = UINT64_C(1) << catalog->events[catalog->watchdog_event].need.fixed;

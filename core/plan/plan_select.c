@@ -8,6 +8,7 @@
 #include "core/plan/plan_alternative.h"
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
+#include "core/plan/plan_standing.h"
 
 // Selects the metrics, and the events of each that stay together.
 
@@ -73,10 +74,10 @@ static bool set_common(const struct plan_draft *draft, const struct plan_set *se
 }
 
 // True if no event of the set needs a counter or a register that others share. A field of PERF_METRICS needs its
-// leader's counter.
+// leader's counter. Of boxes all stands.
 static bool set_stands(const struct plan_draft *draft, const struct plan_set *set) {
     bool stands = !draft->request->apart;
-    for (size_t bit = 0; bit < draft->n_events && stands; bit++) {
+    for (size_t bit = 0; bit < draft->n_events && stands && !draft->request->boxes; bit++) {
         const struct event_need *need = &draft->plan->needs[draft->event_of[bit]];
         bool topdown = draft->catalog->events[draft->event_of[bit]].topdown;
         stands = !plan_set_has(set, bit) || (need->free && need->reg == 0 && !topdown);
@@ -284,7 +285,8 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     else if (lacks_event(draft, &set, metric) ||
              (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
         return 0;
-    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
+    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)) &&
+             !plan_standing_spreads(draft, metric->metric, &set))
         plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     else
         new_item(draft, index, &set, weight, level1);

@@ -173,7 +173,8 @@ struct catalog_level1 {
 struct catalog_product {
     char *spec; // the spec's name: its file's, without .json
     char *vendor, *name, *microarchitecture;
-    char *pmu; // the kernel's PMU: a name, or a prefix ending in '*'
+    char *pmu;             // the kernel's PMU: a name, or a prefix ending in '*'
+    unsigned group_events; // as many at most does its driver take in one event group; 0: all that it counts
 };
 
 // A register that several events program and of which a physical core has few (Intel's OFFCORE_RESPONSE MSRs).

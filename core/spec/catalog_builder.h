@@ -80,6 +80,8 @@ int catalog_builder_add_event(struct catalog_builder *builder, const char *name,
                               struct fault *fault);
 int catalog_builder_set_counters(struct catalog_builder *builder, unsigned general, const char *const *fixed_events,
                                  size_t n_fixed, struct fault *fault);
+// The most events that the PMU's driver takes in one group.
+void catalog_builder_set_group_events(struct catalog_builder *builder, unsigned n);
 int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault);
 
 // Sets the leader of the PMU's topdown counters, then the events that groups carry after it (core/plan/plan_lead.h),

@@ -323,6 +323,10 @@ int catalog_builder_set_counters(struct catalog_builder *builder, unsigned gener
     return 0;
 }
 
+void catalog_builder_set_group_events(struct catalog_builder *builder, unsigned n) {
+    builder->catalog->product.group_events = n;
+}
+
 int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault) {
     struct catalog *catalog = builder->catalog;
     int event = find_counted(catalog, "the watchdog's event", fixed_event, fault);

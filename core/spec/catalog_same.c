@@ -81,7 +81,8 @@ static bool same_level1(const struct catalog_level1 *a, const struct catalog_lev
 
 static bool same_product(const struct catalog_product *a, const struct catalog_product *b) {
     return same_text(a->spec, b->spec) && same_text(a->vendor, b->vendor) && same_text(a->name, b->name) &&
-           same_text(a->microarchitecture, b->microarchitecture) && same_text(a->pmu, b->pmu);
+           same_text(a->microarchitecture, b->microarchitecture) && same_text(a->pmu, b->pmu) &&
+           a->group_events == b->group_events;
 }
 
 // A fact that is not known is NaN in both.

@@ -83,6 +83,27 @@ void derive_join_composites(struct derive *d) {
     }
 }
 
+// True for a unit of boxes whose event groups count different events at once.
+static bool is_spread(const struct derive *d, unsigned unit) {
+    return d->layout->plan->units[unit].n_groups > 1 && plan_unit_stands(d->layout->plan, unit);
+}
+
+// All groups' windows last equally long, and each has its share of the unit's seconds.
+static void take_spread(struct derive *d, const struct window *window, unsigned unit) {
+    const struct plan_unit *of = &d->layout->plan->units[unit];
+    struct cell *cell = cells_at(d->cells, window->cpu, unit);
+    double running_seconds = (double)window->running_ns * NS / of->n_groups;
+    if (cell->broken)
+        return;
+    write_values(d, window, unit, d->window);
+    d->window[0] /= of->n_groups;
+    if (window->group == of->first_group)
+        cells_note_window(d->cells, window->cpu, unit, running_seconds);
+    else
+        cell->running_seconds += running_seconds;
+    cells_add_values(d->cells, window->cpu, unit, d->window);
+}
+
 static bool counted(enum window_result result) { return result == WINDOW_COMPLETE || result == WINDOW_CONTENDED; }
 
 // Takes a window with data.
@@ -90,6 +111,10 @@ static void take_counts(struct derive *d, const struct window *window, unsigned 
     double running_seconds = window->made ? window->made->running_seconds : (double)window->running_ns * NS;
     if ((int)unit == d->composites->unit) {
         take_part(d, window, unit);
+        return;
+    }
+    if (is_spread(d, unit)) {
+        take_spread(d, window, unit);
         return;
     }
     write_values(d, window, unit, d->window);
@@ -106,6 +131,8 @@ static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum win
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);
+    else if (is_spread(d, unit))
+        cells_break(d->cells, cpu, unit);
     else
         take_values(d, cpu, unit, NULL);
 }

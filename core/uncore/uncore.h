@@ -7,7 +7,8 @@
 //
 // A kind is measured as a core type is, and a box takes the place of a CPU. So a kind has a spec in the format of all
 // specs, in specs/uncore/, whose events are those of one box: with its formats (pmu_formats or format, for lists
-// without a host), events ("takes": 0, since all of a box count all the time; "may_be_zero": true), metrics, metric
+// without a host), counters (of a box, and `group` where the driver takes fewer events in one group), events
+// ("may_be_zero": true), metrics, metric
 // groups and `defaults`. Its topology is its boxes (uncore_topology). Catalog, plan, event groups, readings, totals,
 // error bars, snapshots, recordings and simulation are those of the cores.
 //

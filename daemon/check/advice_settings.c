@@ -143,6 +143,8 @@ static bool plans_any(const struct plan *plan, const struct catalog_group *group
 static void advise_troubles(const struct source *source, struct advice *advice) {
     for (size_t i = 0; i < source->troubles.n; i++) {
         const struct view_pmu_error *error = &source->troubles.errors[i];
+        if (error->uncore)
+            continue; // most virtual machines: nothing to change
         advice_add_of(advice, error->of_host ? "" : source->prefix, true, "pmu", "%s: %s", error->pmu, error->text);
     }
 }

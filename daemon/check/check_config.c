@@ -16,6 +16,7 @@
 #include "daemon/run/protection.h"
 #include "daemon/run/series.h"
 #include "daemon/run/summary.h"
+#include "daemon/uncore/uncore_setup.h"
 #include "exporters/web/web.h"
 
 enum { EXIT_WRONG = 2 };
@@ -60,6 +61,8 @@ static const struct plan *plan_of(const struct checked *checked, size_t i) {
 static int find_mistakes(struct checked *checked) {
     const struct options *options = &checked->options;
     int r = setup_init(&checked->setup, options, &checked->errors);
+    if (r >= 0)
+        r = uncore_setup(&checked->setup, options, &checked->errors);
     if (r >= 0)
         r = check_make_plans(&checked->setup, &checked->errors, checked->plans);
     if (r >= 0)

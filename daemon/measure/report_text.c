@@ -37,7 +37,9 @@ static int format_number(char *out, size_t size, double value, int digits) {
 }
 
 static bool is_share(const struct catalog_metric *metric) {
-    return metric->domain != METRIC_OTHER || metric->export_scale == 0.01;
+    static const char share[] = "share of ";
+    return metric->domain != METRIC_OTHER || metric->export_scale == 0.01 ||
+           strncmp(metric->units, share, sizeof share - 1) == 0;
 }
 
 static const char *plus_minus(const struct screen *screen) { return screen->utf8 ? "±" : "+-"; }

@@ -36,10 +36,13 @@ void series_describe(const struct shown *shown, const struct config_settings *se
 }
 
 void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX], struct series_texts *out) {
-    struct shown shown = {.n = setup->n_types};
+    struct shown shown = {.n = setup->n_types, .n_boxes = setup->n_boxes};
+    struct errors errors = {.n = 0}; // of boxes there are none: their specs ship
     bool complete = true;
     *out = (struct series_texts){{0}, {0}};
-    for (size_t i = 0; i < shown.n; i++) {
+    for (size_t i = 0; i < shown_all(&shown); i++) {
+        if (i >= shown.n)
+            (void)setup_plan_stated(setup, &setup->types[i], &errors, &plans[i]);
         struct view *view = plans[i] ? plan_view_new(setup, &setup->types[i], plans[i]) : NULL;
         plans[i] = NULL;
         shown.types[i].view = view;
@@ -47,6 +50,6 @@ void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_
     }
     if (complete)
         series_describe(&shown, &setup->profile->settings, out);
-    for (size_t i = 0; i < shown.n; i++)
+    for (size_t i = 0; i < shown_all(&shown); i++)
         view_unref(shown.types[i].view);
 }

@@ -100,6 +100,8 @@ static void start_boxes(const struct view *view, const struct setup *setup, cons
     log_info("%s%zu box%s on %zu socket%s, spec %s: %s", type->source->prefix, topology->n_cpus,
              topology->n_cpus == 1 ? "" : "es", topology->n_sockets, topology->n_sockets == 1 ? "" : "s",
              type->source->catalog->product.spec, plan);
+    for (size_t i = 0; i < type->source->troubles.n; i++)
+        log_warning("%s%s", type->source->prefix, type->source->troubles.errors[i].text);
     warn_of_not_plannable(type->source, view->layout->plan);
 }
 

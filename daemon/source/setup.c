@@ -203,9 +203,12 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
     const struct config_settings *settings = &setup->profile->settings;
     bool by_cores = settings->slot_ns == 0;
     uint64_t slot_ns = by_cores ? schedule_slot_ns(type->topology->n_cores) : settings->slot_ns;
+    bool boxes = type->topology->boxes; // nobody probes their counters, and none is kept free for tasks
     struct plan_request request = {.catalog = type->source->catalog,
-                                   .general_counters = asked->general_counters,
-                                   .reserved_counters = asked->reserved_counters,
+                                   .general_counters =
+                                       boxes ? type->source->catalog->general_counters : asked->general_counters,
+                                   .reserved_counters = boxes ? 0 : asked->reserved_counters,
+                                   .boxes = boxes,
                                    .selections = type->selections,
                                    .n_selections = type->n_selections,
                                    .dead = asked->dead,

@@ -107,15 +107,24 @@ void source_log_counters(const struct source *source, bool taken, const char *te
               pmu_fields(source, taken ? "counters_taken" : "", fields), "%s%s", source->prefix, text);
 }
 
+// The PMU's name as the beginning of a line, unless the prefix says it.
+static const char *pmu_prefix(const struct source *source, char out[HOST_TEXT_MAX + 16]) {
+    (void)snprintf(out, HOST_TEXT_MAX + 16, "%s: ", source->pmu_name);
+    size_t length = strlen(out), all = strlen(source->prefix);
+    bool said = all > length && strcmp(source->prefix + all - length, out) == 0;
+    return said ? "" : out;
+}
+
 bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files) {
     struct source_troubles *troubles = &source->troubles;
     struct log_field fields[PMU_FIELDS];
+    char name[HOST_TEXT_MAX + 16];
     if (error == troubles->open_error)
         return false;
     if (troubles->open_error != 0) {
         troubles->n--;
         log_event(LOG_EVENT_PMU_BACK, LOG_LEVEL_INFO, pmu_fields(source, "", fields),
-                  "%s%s: event groups can be opened again", source->prefix, source->pmu_name);
+                  "%s%sevent groups can be opened again", source->prefix, pmu_prefix(source, name));
         if (source->driver->allowed)
             source->driver->allowed(source);
     }
@@ -125,8 +134,8 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
         pmu_linux_remedy(error, files, remedy, sizeof remedy);
         source_note(source, source->pmu_name, pmu_linux_reason(error), "%zu event group%s could not be opened (%s): %s",
                     n_failed, n_failed == 1 ? "" : "s", strerror(-error), remedy);
-        log_event(LOG_EVENT_PMU_LOST, LOG_LEVEL_WARNING, pmu_fields(source, pmu_linux_reason(error), fields),
-                  "%s%s: %s", source->prefix, source->pmu_name, troubles->errors[troubles->n - 1].text);
+        log_event(LOG_EVENT_PMU_LOST, LOG_LEVEL_WARNING, pmu_fields(source, pmu_linux_reason(error), fields), "%s%s%s",
+                  source->prefix, pmu_prefix(source, name), troubles->errors[troubles->n - 1].text);
     }
     return true;
 }

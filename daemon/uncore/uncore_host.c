@@ -10,6 +10,7 @@
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/uncore_kinds_json.h"
 #include "daemon/base/run_folder.h"
+#include "daemon/uncore/uncore_scale.h"
 #include "daemon/uncore/uncore_source.h"
 
 // This host's boxes, of the kinds that hosts with its CPU may have.
@@ -58,6 +59,7 @@ static int bind_spec(struct uncore_linux *kind, const struct setup *setup, const
     }
     source->catalog = catalog_builder_finish(builder);
     source->support = binding.support; // takes ownership
+    uncore_note_scale(source, first);
     return 0;
 }
 

@@ -52,6 +52,7 @@ static int add_kind(struct setup *setup, struct scenario *kind, const struct opt
     int r = uncore_read_spec(setup, kind->spec, errors, &builder);
     if (r == 0) {
         sim->source.catalog = catalog_builder_finish(builder);
+        kind->general_counters = sim->source.catalog->general_counters;
         uncore_describe(&sim->source, kind->name, options);
         sim->source.simulated = true;
         sim->source.microarchitecture = sim->source.catalog->product.microarchitecture;

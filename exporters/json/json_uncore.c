@@ -14,6 +14,7 @@ static void add_traffic(struct json *json, const struct shown_type *kind, size_t
         json_begin_object(json, NULL);
         json_string(json, "name", traffic_table[metric->traffic].name);
         json_number(json, "bytes_total", bytes * kind->snapshot->values[snapshot_numerator(view->layout, scope, m)]);
+        json_number(json, "share_of_time", kind->snapshot->values[snapshot_share_of_time(view->layout, scope, m)]);
         json_end_object(json);
     }
     json_end_array(json);

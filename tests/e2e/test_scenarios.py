@@ -18,6 +18,10 @@ STORIES = {"sapphire-rapids": ("Intel", ["frontend_bound_ratio", "tma_fetch_late
            "granite-rapids": ("Intel", ["retiring_ratio"], True), "zen4": ("AMD", ["backend_bound_ratio"], True),
            "zen5": ("AMD", ["retiring_ratio"], False), "neoverse-v2": ("Arm", ["retiring_ratio"], True),
            "neoverse-n1": ("Arm", ["backend_stalled_clocks_ratio"], True)}
+# whose parts are all of it
+LEVEL_2 = {"frontend_bound_ratio": ("tma_fetch_latency_ratio", "tma_fetch_bandwidth_ratio"),
+           "retiring_ratio": ("tma_light_operations_ratio", "tma_heavy_operations_ratio"),
+           "backend_bound_ratio": ("backend_bound_memory_ratio", "backend_bound_cpu_ratio")}
 
 
 def scenario(name):
@@ -97,6 +101,22 @@ def test_level_1_of_every_mix_adds_up_and_stands_apart_from_the_others():
             elif "STALL_SLOT" in counts:
                 assert abs(counts["STALL_SLOT"] - counts["STALL_SLOT_FRONTEND"] - counts["STALL_SLOT_BACKEND"]) < 2e-3, (name, mix)
                 assert abs((counts["STALL_SLOT"] + counts["OP_SPEC"]) / width - 1) < 2e-3, (name, mix)
+
+
+def test_measuring_a_ready_host_finds_values_all_the_way_that_its_bottleneck_leads():
+    count = 0
+    for name in NAMES:
+        done = subprocess.run([BINARY, "measure", "--path.data", ROOT, "--pmu", f"sim:{name}", "--duration", "20s", "--json"],
+                              capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True)
+        for report in json.loads(done.stdout)["whole"]:
+            lacking = {row["metric"]: row["reason"] for row in report["metrics"] if row["value"] is None}
+            assert not lacking, (name, report["core_type"], lacking)
+            values = {row["metric"]: row["value"] for row in report["metrics"]}
+            for parent, children in LEVEL_2.items():
+                if children[0] in values and parent in values:
+                    assert abs(sum(values[child] for child in children) - values[parent]) < 2e-3, (name, parent)
+            count += len(values)
+    return f"{count} metrics"
 
 
 def test_the_list_has_every_scenario_with_its_description():

@@ -9,6 +9,7 @@ import e2e
 
 _, ROOT = e2e.arguments()
 PAGE = e2e.read_text(os.path.join(ROOT, "docs/metrics.md"))
+OUTSIDE = ("topdownd_memory_", "topdownd_llc_miss_bytes", "topdownd_interconnect_bytes", "topdownd_uncore_")  # of PMUs outside the cores
 LATER = ["topdownd_budget_used_ratio"]  # known after the first half minute
 
 
@@ -39,10 +40,10 @@ def test_the_page_of_the_demo_has_as_many_series_as_the_formula_and_the_example_
     return f"{n} series"
 
 
-def warnings(**settings):
-    """What check-config says of the numbers of series, for the demo."""
+def warnings(pmu="sim", **settings):
+    """What check-config says of the numbers of series, for the demo or another simulated host."""
     text = "".join(f"{key}: {value}\n" for key, value in settings.items())
-    status, said = e2e.run_daemon("check-config", "--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + text)
+    status, said = e2e.run_daemon("check-config", "--pmu", pmu, yaml=e2e.LISTEN_ANYWHERE + text)
     assert status == 0, said
     return re.findall(r"^warning: (/metrics\S*) (?:has|would have) (\d+) series, more than (\w+) \((\d+)\)", said, re.M)
 
@@ -56,6 +57,21 @@ def test_check_config_warns_above_the_limits_and_only_there():
     (page, series, key, limit), = warnings(max_cpu_series=1000)
     assert (page, key, limit) == ("/metrics/cpu", "max_cpu_series", "1000")
     assert warnings(max_cpu_series=series) == []
+
+
+def test_a_host_with_pmus_outside_its_cores_has_at_most_20_series_more_which_count():
+    numbers = []
+    for scenario in ("sapphire-rapids", "zen4"):
+        (_, series, _, _), = warnings(f"sim:{scenario}", max_series=10)
+        with e2e.Daemon("--pmu", f"sim:{scenario}", yaml=e2e.LISTEN_ANYWHERE + "slot: 100ms\n") as daemon:
+            daemon.wait_round(3)
+            names = [name for name, _, _ in e2e.samples(daemon.get("/metrics"))]
+        outside = sum(name.startswith(OUTSIDE) for name in names)
+        n = len(names) + sum(name not in names for name in LATER)
+        assert 0 < outside <= 20 and n - outside <= 300 and n <= 320, (scenario, n, outside)
+        assert abs(int(series) - n) <= 2, (scenario, series, n)
+        numbers.append(f"{scenario} {n}, of which {outside}")
+    return "; ".join(numbers)
 
 
 def test_the_daemon_warns_of_both_at_its_start():

@@ -38,6 +38,34 @@ def memory(page):
             if name == "topdownd_memory_bytes_total"}
 
 
+def crowded(folder, rates, rivals=()):
+    """Boxes of Zen 1's data fabric: the bytes of memory are a sum of eight events, in two groups, and a box has four counters."""
+    path = scenario(folder, boxes=2)[len("sim:"):]
+    with open(path, encoding="utf-8") as file:
+        host = json.load(file)
+    events = {f"dram_channel_data_controller_{channel}": rate for channel, rate in enumerate(rates)}
+    host["uncore"] = [{"kind": "df", "spec": "df-zen1", "boxes_per_socket": 1, "loads": {"all": load(events)},
+                       "assignments": [{"cpus": "0-1", "load": "all"}], "rivals": list(rivals)}]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(host, file)
+    return f"sim:{path}"
+
+
+def shares(daemon):
+    """Of each box, the share of time in which its events were on the counters."""
+    return [box["traffic"][0]["share_of_time"] for box in daemon.json("/api/v1/uncore")["kinds"][0]["boxes"]]
+
+
+def seconds_of(daemon, truth, socket=0, at_least=4):
+    """For how many seconds of the truth the bytes of a socket have grown, and in how many seconds."""
+    def now():
+        answer = daemon.json("/api/v1/uncore")
+        return answer["kinds"][0]["sockets"][socket]["traffic"][0]["bytes_total"], answer["timestamp_seconds"]
+    before = now()
+    after = e2e.wait_for(lambda: (new := now())[1] > before[1] + at_least and new, "more snapshots")
+    return (after[0] - before[0]) / truth, after[1] - before[1]
+
+
 def made_up(folder, boxes, kind="1"):
     """A Sapphire Rapids whose memory controllers are PMUs of this perf type: with 1, event 5 counts minor faults there."""
     test_hosts.x86_host(folder, SAPPHIRE_RAPIDS, cpus=2, pmus=())
@@ -98,6 +126,44 @@ def test_bytes_of_each_socket_are_the_truth_and_only_grow():
         return f"{len(e2e.samples(after))} samples"
 
 
+def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
+    """The kernel gives each of the two groups about half of the time; their counts are scaled by it."""
+    rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        grown, seconds = seconds_of(daemon, 64 * sum(rates))
+        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert all(0.4 < share < 0.6 for share in shares(daemon)), shares(daemon)
+        page = daemon.get("/metrics")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="df") == 1 and "topdownd_uncore_error" not in page
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        assert shares(daemon) == [1] * 8, "what fits the counters is on all the time"
+
+
+def test_a_rival_for_the_counters_of_a_box_costs_share_and_no_bytes():
+    rates = [1e7] * 8
+    rivals = [{"kind": "flexible", "cpus": "0", "counters": 4}]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates, rivals=rivals), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        grown, seconds = seconds_of(daemon, 64 * sum(rates))
+        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        here, there = shares(daemon)
+        assert 0.2 < here < 0.4 < there < 0.6, (here, there)
+
+
+def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again():
+    """No count is made up: the truth goes on growing, the total does not."""
+    rivals = [{"kind": "pinned", "cpus": "0", "counters": 4}]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, [1e7] * 8, rivals=rivals), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        grown, seconds = seconds_of(daemon, 64 * 8e7)
+        assert grown == 0, grown
+        assert shares(daemon)[0] is None and 0.4 < shares(daemon)[1] < 0.6, shares(daemon)
+        grown, seconds = seconds_of(daemon, 64 * 8e7, socket=1)
+        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+
+
 def test_a_page_has_at_most_320_series_and_cores_pages_say_nothing_of_boxes():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         daemon.wait_round(2)
@@ -126,6 +192,7 @@ def test_a_box_that_cannot_be_opened_is_an_error_of_its_kind():
         e2e.wait_for(lambda: 'topdownd_uncore_error{pmu="imc",reason="too_many_files"' in daemon.get("/metrics"), "the error")
         daemon.wait_round(2)
         page = daemon.get("/metrics")
+        assert "PMUs imc: 8 event groups could not be opened" in daemon.log() and "imc: imc" not in daemon.log(), daemon.log()
         assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 0
         assert "topdownd_pmu_error" not in page, "the cores' PMU is well"
         assert e2e.fetch(daemon.port, "/-/ready").status == 200
@@ -175,6 +242,37 @@ def test_each_box_counts_on_its_own_cpu_and_adds_up():
                 totals[boxes] = memory(page)["0", "read"]
                 assert totals[boxes] % 64 == 0
     return str(totals)
+
+
+def test_bytes_that_the_kernel_states_otherwise_are_told_once():
+    scales = {"right": ("6.103515625e-05", "MiB", 0), "also right": ("64", "Bytes", 0), "wrong": ("32", "Bytes", 1), "no bytes": ("1", "Joules", 0)}
+    for scale, unit, n in scales.values():
+        with tempfile.TemporaryDirectory() as folder:
+            made_up(folder, ("0", "1"))
+            for event in ("cas_count_read", "cas_count_write"):
+                at = f"bus/event_source/devices/uncore_imc_0/events/{event}"
+                test_hosts.write_all(folder, {at: "event=0x05,umask=0xcf", f"{at}.scale": scale, f"{at}.unit": unit})
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML) as daemon:
+                daemon.wait_round(1)
+                assert daemon.get("/metrics").count('topdownd_uncore_error{pmu="imc",reason="scale"}') == n, (scale, unit)
+                assert daemon.log().count("the kernel says that a count of cas_count_") == n, daemon.log()
+                assert "imc: imc:" not in daemon.log(), daemon.log()
+
+
+def test_a_recording_of_a_host_with_boxes_replays_cleanly():
+    """It holds the cores alone, and says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "cores.bin")
+        with e2e.Daemon("--pmu", scenario(folder), "--record", recording, yaml=YAML) as daemon:
+            daemon.wait_round(2)
+            assert memory(daemon.get("/metrics"))
+        with e2e.Daemon("--pmu", f"replay:{recording}", yaml=YAML) as daemon:
+            daemon.wait_round(1)
+            page = daemon.get("/metrics")
+            assert not memory(page) and "topdownd_uncore" not in page and "topdownd_memory_peak" not in page
+            assert "topdownd_pmu_error" not in page and " error" not in daemon.log(), daemon.log()
+            answer = daemon.json("/api/v1/uncore")
+            assert (answer["replay"], answer["kinds"], answer["reason"]) == (True, [], "recordings do not hold it"), answer
 
 
 def test_a_type_that_the_kernel_does_not_know_is_an_error():

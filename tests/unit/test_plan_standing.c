@@ -108,6 +108,83 @@ static void test_weights_and_raising_leave_it_alone(void **state) {
     catalog_free(catalog);
 }
 
+// ---- boxes ----
+
+struct box_plan {
+    const char *spec;
+    unsigned n_units, n_groups, n_events; // events of each group
+};
+
+static struct plan *plan_of_boxes(const struct catalog *catalog) {
+    return build_plan(&(struct plan_request){.catalog = catalog,
+                                             .general_counters = catalog->general_counters,
+                                             .boxes = true,
+                                             .slot_ns = SLOT_NS,
+                                             .idle = 0.1});
+}
+
+static void check_boxes(const struct box_plan *wanted) {
+    struct errors errors = {0};
+    struct catalog *catalog;
+    char path[128];
+    (void)snprintf(path, sizeof path, "specs/uncore/%s.json", wanted->spec);
+    assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), 0);
+    struct plan *plan = plan_of_boxes(catalog);
+    size_t n_events = 0;
+    assert_int_equal(plan->n_units, wanted->n_units);
+    assert_int_equal(plan->n_groups, wanted->n_groups);
+    assert_int_equal(plan_n_rotating(plan), 0);
+    check_groups(plan);
+    for (size_t g = 0; g < plan->n_groups; g++) {
+        assert_int_equal(plan->groups[g].n_events, wanted->n_events);
+        n_events += plan->groups[g].n_events;
+    }
+    assert_int_equal(n_events, catalog->n_events - 1); // each once; the first one is the CPU's seconds
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        assert_true(plan->metrics[m].unit >= 0);
+    for (unsigned u = 0; u < plan->n_units; u++) {
+        assert_true(plan_unit_stands(plan, u));
+        assert_true(plan->units[u].baseline_share == 1 && plan_share(plan, u) == 1);
+    }
+    assert_int_equal(plan->n_windows, wanted->n_groups);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_events_of_boxes_stand_in_groups_that_fit(void **state) {
+    (void)state;
+    static const struct box_plan plans[] = {
+        {"imc-sapphire-rapids", 1, 1, 2}, // read and write together
+        {"imc-granite-rapids", 1, 1, 4},
+        {"imc-free-running", 1, 1, 2}, // no counter needed
+        {"df-zen4", 2, 2, 16},         // local and remote, each in a group of its own
+        {"df-zen1", 1, 2, 4},          // eight channels are one sum on four counters
+        {"dmc-620", 2, 2, 1},          // eight counters, but the driver takes one event a group
+    };
+    for (size_t i = 0; i < N_OF(plans); i++)
+        check_boxes(&plans[i]);
+}
+
+static void test_a_ratio_of_boxes_still_comes_from_one_window(void **state) {
+    (void)state;
+    struct catalog_builder *builder = builder_of(NEEDY, N_OF(NEEDY));
+    struct fault fault;
+    metric_of(builder, "ratio", "(A + B) / (C + D)", NULL);
+    metric_of(builder, "bytes", "64 * (A + B + C + D) / cpu_seconds", NULL);
+    metric_of(builder, "pair", "A / B", NULL);
+    group_of(builder, "All", "ratio bytes pair");
+    assert_int_equal(catalog_builder_set_counters(builder, 3, NULL, 0, &fault), 0);
+    assert_int_equal(catalog_builder_set_traffic(builder, 1, "memory_all", &fault), 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
+    struct plan *plan = plan_of_boxes(catalog);
+    assert_int_equal(plan->metrics[0].unit, PLAN_NOT_PLANNABLE);
+    assert_non_null(strstr(plan->metrics[0].reason, "needs 4 counters at once"));
+    assert_int_equal(plan->units[unit_of(plan, 1)].n_groups, 2);
+    assert_int_equal(plan->units[unit_of(plan, 2)].n_groups, 1);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_needs_no_counter_stands_in_one_group_after_those_that_rotate),
@@ -115,6 +192,8 @@ int main(void) {
         cmocka_unit_test(test_a_metric_that_also_counts_needs_one_window_and_rotates),
         cmocka_unit_test(test_where_only_such_events_are_counted_nothing_rotates),
         cmocka_unit_test(test_weights_and_raising_leave_it_alone),
+        cmocka_unit_test(test_events_of_boxes_stand_in_groups_that_fit),
+        cmocka_unit_test(test_a_ratio_of_boxes_still_comes_from_one_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/uncore/uncore_scale.h"
+
+#include <math.h>
+
+#include "collectors/uncore/uncore_find.h"
+
+static const double SAME = 1e-6; // relative: the kernel writes its scales with ten digits or more
+
+// The bytes that the spec takes a count of the event for; 0: it is part of no traffic.
+static double spec_bytes(const struct catalog *catalog, unsigned event) {
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        const struct catalog_metric *metric = &catalog->metrics[m];
+        const struct formula_sum *sum = &metric->formula->numerator;
+        double k;
+        if (metric->traffic == TRAFFIC_NONE || !catalog_metric_ratio(metric, &k))
+            continue;
+        for (size_t t = 0; t < sum->n; t++)
+            if (sum->terms[t].variable == event)
+                return k * sum->terms[t].coefficient;
+    }
+    return 0;
+}
+
+// True if the kernel's event of this name contradicts the spec, which is noted.
+static bool contradicts(struct source *source, const struct uncore_box *box, unsigned event, const char *name) {
+    double ours = spec_bytes(source->catalog, event), kernels;
+    if (!(ours > 0) || uncore_find_bytes(&source->roots, box->pmu, name, &kernels) < 0 ||
+        fabs(kernels / ours - 1) < SAME)
+        return false;
+    source_note(source, source->pmu_name, "scale",
+                "the kernel says that a count of %s is %.10g bytes (events/%s.scale and .unit of %s), and spec %s says "
+                "%.10g: bytes are counted as the spec says, so one of the two is wrong. Please report it",
+                name, kernels, name, box->pmu, source->catalog->product.spec, ours);
+    return true;
+}
+
+void uncore_note_scale(struct source *source, const struct uncore_box *box) {
+    const struct catalog *catalog = source->catalog;
+    bool noted = false;
+    for (unsigned e = 0; e < catalog->n_events && !noted; e++)
+        noted = catalog->events[e].kind == EVENT_COUNTED && contradicts(source, box, e, catalog->events[e].name);
+    for (size_t a = 0; a < catalog->names.n_aliases && !noted; a++) {
+        int event = catalog_find_event(catalog, catalog->names.aliases[a]);
+        noted = event >= 0 && contradicts(source, box, (unsigned)event, catalog->names.aliases[a]);
+    }
+}
