@@ -32,6 +32,9 @@ static void test_the_overview_says_host_verdict_level_1_and_tree(void **state) {
     assert_false(shown_has(&shown, "Instruction cache"));
     shown_find(&shown, "ipc                                       1.50 \u00b10.10    per cycle");
     assert_int_equal(shown_find(&shown, "q end  ? help"), 23);
+    // what has no room is left out, not written over
+    shown_draw(&shown, 24, 60, false);
+    assert_int_equal(shown_find(&shown, "Level 1 of pipeline slots          95 %              to 50 %"), 5);
     shown_free(&shown);
 }
 
@@ -50,6 +53,13 @@ static void test_keys_open_and_close_nodes_and_descend(void **state) {
     shown_find(&shown, "30.0 % of pipeline slots (95 %: 29.5 % to 30.5 %)");
     shown_find(&shown, "not high");
     shown_find(&shown, "What it means.");
+    press(&shown, VIEW_KEY_BACK);
+    for (int tries = 0; tries < 8 && !shown_has(&shown, "metric      backend_bound_ratio"); tries++) {
+        press(&shown, VIEW_KEY_BACK);
+        press(&shown, VIEW_KEY_DOWN);
+        press(&shown, VIEW_KEY_ENTER);
+    }
+    shown_find(&shown, "The last 40 s, 10 s a column; full height: 100 %");
     press(&shown, VIEW_KEY_BACK);
     press(&shown, VIEW_KEY_END);
     press(&shown, VIEW_KEY_ENTER);

@@ -20,16 +20,17 @@ static const struct frame_node *find_node(const struct frame_type *type, const c
 static unsigned put_past(const struct view_data *data, const struct frame_type *type, const char *metric, bool share,
                          struct grid *grid, unsigned row) {
     const struct past_series *series = past_find(data->past, type->name, metric);
+    char span[LINES_TEXT_MAX];
     float largest = 0;
     if (!series || row + SPARK_ROWS >= grid->rows)
         return row;
     for (size_t i = 0; i < data->past->n_steps; i++)
         largest = series->values[i] > largest ? series->values[i] : largest;
+    lines_span(span, (double)data->past->n_steps * data->past->step_seconds);
     (void)grid_print(grid, row, 0, STYLE_FAINT,
-                     share ? "The last %g min, %g s a column; full height: 100 %%"
-                           : "The last %g min, %g s a column; full height: %g",
-                     (double)data->past->n_steps * data->past->step_seconds / 60, data->past->step_seconds,
-                     (double)largest);
+                     share ? "The last %s, %g s a column; full height: 100 %%"
+                           : "The last %s, %g s a column; full height: %g",
+                     span, data->past->step_seconds, (double)largest);
     grid_spark(grid, row + 1, 0, grid->columns, lines_category(metric), series->values, data->past->n_steps,
                share         ? 1
                : largest > 0 ? largest
