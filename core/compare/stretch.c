@@ -83,10 +83,12 @@ static int match(struct stretch *stretch, enum stretch_scope kind, unsigned id, 
     const struct snapshot_layout *layout = stretch->layout;
     const struct catalog_metric *entry = &layout->catalog->metrics[layout->plan->metrics[metric].metric];
     size_t category = snapshot_category_of(layout, metric);
+    char unit[CATALOG_UNIT_MAX];
+    catalog_metric_unit(entry, unit, sizeof unit);
     struct stretch_series like = {.scope = kind,
                                   .id = id,
                                   .name = entry->export_name,
-                                  .units = entry->units,
+                                  .units = unit,
                                   .definition = entry->definition,
                                   .k = 1,
                                   .a = NAN,

@@ -31,7 +31,8 @@ struct stretch_series {
     enum stretch_scope scope;
     unsigned id;              // the kernel's number of the socket or CPU
     char *name;               // the metric's, as exported
-    char *units, *definition; // of struct catalog_metric
+    char *units;              // that it is exported in
+    char *definition;         // of struct catalog_metric
     double k;                 // the value is k a / b
     enum stretch_better better;
     bool outcome; // how much work was done: instructions a cycle, or the retiring share

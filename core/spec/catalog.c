@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "core/base/name.h"
+#include "core/spec/base_unit.h"
 #include "core/spec/catalog_entry.h"
 #include "core/spec/kernel_pmu.h"
 
@@ -153,4 +154,15 @@ bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char
         if (catalog_metric_explain(catalog, of->formula->metrics[i], reason, size))
             return true;
     return false;
+}
+
+void catalog_metric_unit(const struct catalog_metric *metric, char *out, size_t size) {
+    static const char percent[] = "percent";
+    const struct base_unit *other = base_unit_find(metric->units);
+    if (metric->domain == METRIC_PIPELINE_SLOTS)
+        (void)snprintf(out, size, "ratio of pipeline slots");
+    else if (metric->export_scale == 0.01 && strncmp(metric->units, percent, strlen(percent)) == 0)
+        (void)snprintf(out, size, "ratio%s", metric->units + strlen(percent));
+    else
+        (void)snprintf(out, size, "%s", other ? other->base : metric->units);
 }

@@ -254,4 +254,8 @@ bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char
 // True if the metric's numerator and denominator are exported; *k is the factor of their quotient.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
 
+// The unit that a metric is exported in, for people: "ratio of pipeline slots", or the vendor's. Cut at size - 1.
+enum { CATALOG_UNIT_MAX = 80 };
+void catalog_metric_unit(const struct catalog_metric *metric, char *out, size_t size);
+
 #endif

@@ -100,7 +100,7 @@ const char *report_row_title(const struct report_row *row) {
 
 void report_row_unit(const struct report_row *row, char *unit, size_t size) {
     if (row->metric && row->metric->traffic == TRAFFIC_NONE)
-        view_metric_unit(row->metric, unit, size);
+        catalog_metric_unit(row->metric, unit, size);
     else
         (void)snprintf(unit, size, "bytes per second");
 }

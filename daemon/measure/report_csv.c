@@ -40,7 +40,7 @@ void report_csv_head(struct text *out) {
 void report_csv(const struct report *report, struct text *out) {
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->rows[i];
-        char unit[VIEW_UNIT_MAX];
+        char unit[CATALOG_UNIT_MAX];
         report_row_unit(row, unit, sizeof unit);
         begin_row(report, "metric", row->scope, row->id, out);
         put_text(out, report_row_name(row));

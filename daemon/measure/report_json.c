@@ -4,7 +4,7 @@
 #include <math.h>
 
 static void add_row(struct json *json, const struct report *report, const struct report_row *row) {
-    char unit[VIEW_UNIT_MAX];
+    char unit[CATALOG_UNIT_MAX];
     report_row_unit(row, unit, sizeof unit);
     json_begin_object(json, NULL);
     json_string(json, "scope", report_scope_of(report, row->scope));

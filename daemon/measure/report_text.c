@@ -188,7 +188,7 @@ static const struct table_column COLUMNS_OF_METRICS[] = {
 
 static void put_row(struct table *table, const struct report *report, const struct report_row *row,
                     const struct report_text_request *request) {
-    char unit[VIEW_UNIT_MAX], number[NUMBER_MAX];
+    char unit[CATALOG_UNIT_MAX], number[NUMBER_MAX];
     bool scopes = request->scopes;
     double half = (row->high - row->low) / 2;
     bool share = is_share(row->metric);

@@ -33,8 +33,8 @@ static void put_about(const struct view *view, size_t i, const char *reason, str
 
 static void put_metric(const struct view *view, const struct snapshot *snapshot, size_t i, struct text *out) {
     const struct catalog_metric *metric = view_metric(view, i);
-    char unit[VIEW_UNIT_MAX];
-    view_metric_unit(metric, unit, sizeof(unit));
+    char unit[CATALOG_UNIT_MAX];
+    catalog_metric_unit(metric, unit, sizeof(unit));
     text_string(out, "<tr><td>");
     html_put_history_link(out, view, metric, "metric", 0, metric->export_name);
     const char *reason = "";

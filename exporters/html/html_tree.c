@@ -75,13 +75,13 @@ static void put_interval(const struct scene *scene, size_t index, struct text *o
 }
 
 static void put_domain(const struct catalog_metric *metric, struct text *out) {
-    char unit[VIEW_UNIT_MAX];
+    char unit[CATALOG_UNIT_MAX];
     if (metric->domain == METRIC_PIPELINE_SLOTS) {
         text_string(out, "Shares of pipeline slots add up. ");
     } else if (metric->domain == METRIC_CLOCKS) {
         text_string(out, "Shares of clock cycles overlap and do not add up. ");
     } else {
-        view_metric_unit(metric, unit, sizeof unit);
+        catalog_metric_unit(metric, unit, sizeof unit);
         text_string(out, "Unit: ");
         html_put(out, unit);
         text_string(out, ". ");

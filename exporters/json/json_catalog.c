@@ -92,8 +92,8 @@ static void add_groups_of(struct json *json, const struct catalog *catalog, unsi
 static void add_metric(struct json *json, const struct view *view, unsigned index) {
     const struct catalog *catalog = view->layout->catalog;
     const struct catalog_metric *metric = &catalog->metrics[index];
-    char unit[VIEW_UNIT_MAX];
-    view_metric_unit(metric, unit, sizeof(unit));
+    char unit[CATALOG_UNIT_MAX];
+    catalog_metric_unit(metric, unit, sizeof(unit));
     json_begin_object(json, NULL);
     json_string(json, "metric", metric->export_name);
     json_string(json, "name", metric->name);

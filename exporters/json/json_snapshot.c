@@ -100,9 +100,9 @@ static void add_level1(struct json_form *form, const struct view *view) {
 
 static void add_metric(struct json_form *form, const struct view *view, size_t i) {
     const struct catalog_metric *metric = view_metric(view, i);
-    char unit[VIEW_UNIT_MAX];
+    char unit[CATALOG_UNIT_MAX];
     double k;
-    view_metric_unit(metric, unit, sizeof(unit));
+    catalog_metric_unit(metric, unit, sizeof(unit));
     json_begin_object(&form->json, metric->export_name);
     json_form_value(form, "value", snapshot_metric, i);
     json_form_string(form, "reason", reason_of, i);

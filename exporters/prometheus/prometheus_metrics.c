@@ -104,8 +104,8 @@ void page_add_standard_errors(struct prometheus_page *page, const struct view *v
 
 // Appends the title and the unit. /api/v1/catalog has the rest: what the metric means, and the vendor's name.
 static void append_gauge_help(const struct catalog_metric *metric, struct text *help) {
-    char unit[VIEW_UNIT_MAX];
-    view_metric_unit(metric, unit, sizeof(unit));
+    char unit[CATALOG_UNIT_MAX];
+    catalog_metric_unit(metric, unit, sizeof(unit));
     text_string(help, view_title(metric));
     if (unit[0])
         text_format(help, ", %s", unit);

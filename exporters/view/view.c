@@ -8,8 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/spec/base_unit.h"
-
 static void errors_free(struct view_pmu_error *errors, size_t n) {
     for (size_t i = 0; errors && i < n; i++) {
         free((char *)(uintptr_t)errors[i].text);
@@ -108,17 +106,6 @@ bool view_stale(const struct view *view, uint64_t age_ms) {
 bool view_composite(const struct view *view) {
     int unit = view->layout->plan->level1_unit;
     return unit >= 0 && view->layout->plan->units[unit].n_groups > 1;
-}
-
-void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size) {
-    static const char percent[] = "percent";
-    const struct base_unit *other = base_unit_find(metric->units);
-    if (metric->domain == METRIC_PIPELINE_SLOTS)
-        (void)snprintf(out, size, "ratio of pipeline slots");
-    else if (metric->export_scale == 0.01 && strncmp(metric->units, percent, strlen(percent)) == 0)
-        (void)snprintf(out, size, "ratio%s", metric->units + strlen(percent));
-    else
-        (void)snprintf(out, size, "%s", other ? other->base : metric->units);
 }
 
 bool view_plannable(const struct view *view, size_t metric) {

@@ -89,10 +89,6 @@ const char *view_domain_text(enum metric_domain domain);
 const char *view_whole(const struct catalog_metric *metric);
 const char *view_title(const struct catalog_metric *metric);
 
-// The unit that a metric is exported in, for people: "ratio of pipeline slots", or the vendor's. Cut at size - 1.
-enum { VIEW_UNIT_MAX = 80 };
-void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size);
-
 // Why the plan's event `event` (index into layout->events) yields no samples; EVENT_TROUBLE_N if it does.
 enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event);
 // The same for people.

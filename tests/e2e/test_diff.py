@@ -69,6 +69,7 @@ def test_a_change_that_is_known_is_found_with_its_size():
     assert ipc["verdict"] == "worse" and ipc["regression"], ipc
     assert abs(ipc["before"] - 1.5) < 1e-3 and abs(ipc["after"] - 1.5 * CHANGE) < 1e-3, ipc
     assert ipc["low"] <= ipc["change"] <= ipc["high"] < 0 and abs(ipc["change"] - 1.5 * (CHANGE - 1)) < 1e-3, ipc
+    assert rows["retiring_ratio"]["units"] == "ratio of pipeline slots", rows["retiring_ratio"]  # the value is one
     per_instruction = [row for name, row in rows.items() if name.endswith("_mpki")]
     assert per_instruction and {row["verdict"] for row in per_instruction} == {"worse"}, per_instruction
     assert not any(row["regression"] for row in per_instruction), per_instruction  # they explain it
