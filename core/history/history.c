@@ -226,7 +226,9 @@ static void fill_steps(struct history *history, size_t series, const struct snap
     for (int coarse = 0; coarse <= 1; coarse++) {
         struct ring ring = ring_of(coarse != 0);
         uint64_t last = snapshot->end_ns / ring.step_ns, step = snapshot->start_ns / ring.step_ns + 1;
-        for (step = last - step < ring.n ? step : last - ring.n + 1; step < last; step++)
+        if (step < last && last - step >= ring.n)
+            step = last - ring.n + 1;
+        for (; step < last; step++)
             add_gauge(point_of(history, series, &ring, step), gauge);
     }
 }

@@ -27,7 +27,7 @@ static void begin_with(struct past *past, size_t series_max) {
     past->snapshot = snapshot_new(past->host.layout);
     assert_non_null(past->history);
     assert_non_null(past->snapshot);
-    past->snapshot->end_ns = 1000 * SECOND_NS; // at the beginning of a short step, 100 s into a long one
+    past->snapshot->end_ns = 1000000 * SECOND_NS; // at the beginning of a short step, 100 s into a long one
 }
 
 static void begin(struct past *past) { begin_with(past, HISTORY_SERIES_MAX); }
@@ -161,6 +161,11 @@ static void test_time_without_snapshots_has_no_values(void **state) {
     assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, 2)));
     assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, 3)));
     assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 4), 1));
+    set_gauge(&past, 0, "branch_mpki", 9);
+    take_after(&past, 2); // within one step: says nothing of those before
+    for (size_t ago = 2; ago <= 3; ago++)
+        assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, ago)));
+    set_gauge(&past, 0, "branch_mpki", NAN);
     set_branches(&past, 0, 5, 4000);
     past.snapshot->values[snapshot_uncovered(past.host.layout, 0, UNCOVERED_GAP)] = 99999;
     take_after(&past, 100000); // more than the rings hold
