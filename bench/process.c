@@ -88,12 +88,14 @@ static void write_file(const char *folder, const char *name, const char *text) {
 
 // Makes a data folder with that spec, and the configuration.
 static void make_folder(char *folder) {
-    static const char NO_CPUS[] = "{\"cpus\": []}\n";
-    char path[PATH_MAX];
+    static const char NO_CPUS[] = "{\"cpus\": []}\n", NO_KINDS[] = "{\"kinds\": []}\n";
+    char path[PATH_MAX], uncore[PATH_MAX + sizeof "/uncore"];
     (void)snprintf(path, sizeof path, "%s/specs", mkdtemp(folder) ? folder : "");
-    if (mkdir(path, 0755) < 0)
+    (void)snprintf(uncore, sizeof uncore, "%s/uncore", path);
+    if (mkdir(path, 0755) < 0 || mkdir(uncore, 0755) < 0)
         fail("no temporary folder");
     write_file(folder, "specs/cpus.json", NO_CPUS);
+    write_file(folder, "specs/uncore/kinds.json", NO_KINDS);
     char *spec = make_rotating_spec("specs/software.json");
     write_file(folder, "specs/software.json", spec);
     free(spec);
