@@ -22,7 +22,7 @@
 #include "bench/host/v2_host.h"
 #include "exporters/http/http_cache.h"
 
-#define HOST_RATIO_MAX 0.110
+#define HOST_RATIO_MAX 0.120
 #define CPU_RATIO_MAX 0.125
 #define JSON_RATIO_MAX 0.098
 

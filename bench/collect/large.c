@@ -14,8 +14,9 @@
 #include "bench/collect/collect.h"
 #include "core/base/array.h"
 
-#define COUNTING_RATIO_MAX 6.3
-#define COUNTING_DERIVE_RATIO_MAX 5.2
+// The peer's sums take 0.66 to 1.0 ms from run to run, so these lie a quarter above the usual ratios.
+#define COUNTING_RATIO_MAX 7.0
+#define COUNTING_DERIVE_RATIO_MAX 5.8
 #define REFUSED_RATIO_MAX 6.6
 #define REFUSED_DERIVE_RATIO_MAX 5.9
 
