@@ -203,6 +203,8 @@ static int wait_for_end(struct tasks *t) {
         (void)tell(t, false); // the rest of the last interval
     if (!tell(t, true))
         log_warning("the command ran so shortly that nothing was counted");
+    t->counts =
+        task_counts_free(t->counts); // whoever counts next is not to share with a command that is only waited for
     while (!child_is_over(&t->child))
         if (stopper_wait(t->request->stopper, clocks_now_ns() + LATER_ROUND_NS))
             pass_on(t);

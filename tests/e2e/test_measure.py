@@ -288,6 +288,20 @@ def test_only_the_command_is_counted_and_what_it_starts():
     assert sleeping["to_seconds"] >= 1 and sleeping["cpu_seconds"] < 0.2, sleeping
 
 
+def test_counters_are_let_go_when_the_time_is_up():
+    def open_events(pid):
+        links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        return sum("perf_event" in link for link in links)
+    with subprocess.Popen([BINARY, "measure", "--path.data", ROOT, "--duration", "1s", "--", "sleep", "60"], stdout=subprocess.PIPE) as measure:
+        try:
+            most = e2e.wait_for(lambda: open_events(measure.pid), "counters")
+            e2e.wait_for(lambda: open_events(measure.pid) == 0, "the end of the counters")
+            assert measure.poll() is None, "it waits for the command"
+        finally:
+            measure.terminate()
+    return f"{most} events"
+
+
 def test_a_commands_exit_status_is_passed_on():
     for command, status in ((["true"], 0), (["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),
                             ([os.path.join(FOLDER.name, "none")], 127), ([ROOT], 126)):
