@@ -13,12 +13,14 @@
 // of every step.
 
 #include "daemon/engine/engine.h"
+#include "exporters/view/shown.h"
 
 struct measure_request {
     const struct setup *setup;
     struct core_type *type;
-    struct self *self; // the daemon's cost
-    uint64_t seed;     // of the schedule
+    struct self *self;          // the daemon's cost
+    const struct shown *newest; // of all engines; NULL: not known
+    uint64_t seed;              // of the schedule
     uint64_t now_ns;
 };
 
