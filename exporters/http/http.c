@@ -46,7 +46,8 @@ struct http_server {
     uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
     unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];
-    atomic_bool local; // all addresses are loopback ones
+    atomic_bool local;     // all addresses are loopback ones
+    atomic_bool cpus_read; // since the last http_server_cpus_read
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -89,6 +90,8 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
                                  "Accept-Encoding refuses every coding that there is: allow gzip or identity.\n");
     if (http_accept_openmetrics(&accept))
         page = http_page_openmetrics(page);
+    if (http_page_has_cpu_intervals(page))
+        atomic_store(&server->cpus_read, true);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     struct MHD_Response *response = http_render(&server->renderer, page, coding, &publication, now_ms());
     http_publication_unref(&publication);
@@ -454,6 +457,10 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
 }
 
 uint16_t http_server_port(const struct http_server *server, size_t i) { return server->ports[i]; }
+
+bool http_server_cpus_read(struct http_server *server) {
+    return atomic_load(&server->cpus_read) && atomic_exchange(&server->cpus_read, false);
+}
 
 size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renderer.renders); }
 
