@@ -134,6 +134,7 @@ def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_trut
         grown, seconds = seconds_of(daemon, 64 * sum(rates))
         assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
         assert all(0.4 < share < 0.6 for share in shares(daemon)), shares(daemon)
+        assert "other users" not in daemon.log(), "what topdownd does itself is nobody else's doing"
         page = daemon.get("/metrics")
         assert e2e.value_of(page, "topdownd_uncore_up", pmu="df") == 1 and "topdownd_uncore_error" not in page
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
@@ -150,6 +151,7 @@ def test_a_rival_for_the_counters_of_a_box_costs_share_and_no_bytes():
         assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
         here, there = shares(daemon)
         assert 0.2 < here < 0.4 < there < 0.6, (here, there)
+        assert daemon.log().count("shares the counters of its PMUs with other users") == 2, "once for each event group: " + daemon.log()
 
 
 def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again():
