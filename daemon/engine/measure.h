@@ -17,8 +17,9 @@
 struct measure_request {
     const struct setup *setup;
     struct core_type *type;
-    struct self *self; // the daemon's cost
-    uint64_t seed;     // of the schedule
+    struct self *self;    // the daemon's cost
+    struct engine *first; // the first core type's, which records what boxes count; NULL: this is it
+    uint64_t seed;        // of the schedule
     uint64_t now_ns;
 };
 

@@ -2,7 +2,6 @@
 #include "daemon/engine/record.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,42 +9,35 @@
 
 #include "collectors/recording/recording_file.h"
 #include "daemon/base/log.h"
+#include "daemon/engine/record_stream.h"
 
-// Records wait in `buffer` from `written` on. They are written in pieces of whole records of about PIECE_BYTES, each of
-// which takes well below a millisecond if the disk can keep up. If it cannot, at most WAITING_BYTES_MAX are kept. After
-// a failure nothing is written for ten seconds; then recording starts again with a header and the plan, so that a
-// reader has all it needs and sees the gap from the times.
+// A core type and the boxes that are recorded with it share a reel: one stream of records, in the order in which things
+// happened. What boxes have is put into a record of its own first, and that into one of boxes (core/recording/).
+//
+// After a failure recording starts again with headers and plans, so that a reader has all it needs and sees the gap
+// from the times. A new file begins in the same way. A kind of boxes that comes later begins a file, so that a reader
+// finds all kinds in the beginnings of files.
 
-static const uint64_t RETRY_NS = UINT64_C(10000000000);
-static const uint64_t ROOM_NS = 2000000; // required time before the next edge for a piece
-
-enum { FILES = 4 }; // number of files of a full-size recording
-
-enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
-
-#define NO_FILE SIZE_MAX
+struct reel {
+    struct record_stream *stream;           // NULL: the core type's recording is over
+    struct record *parts[SOURCE_TYPES_MAX]; // the core type's, NULL if it is over; then its boxes'
+    size_t n_parts;
+    struct recording_buffer one;  // a record of boxes
+    char *gone[SOURCE_TYPES_MAX]; // kinds of boxes that are no longer measured, which is to be put
+    size_t n_gone;
+    bool begun, has_rounds; // a header was put; rounds after the last one
+    size_t refs;
+};
 
 struct record {
+    struct reel *reel;
+    bool boxes;
     const struct clocks *clocks; // borrowed
-    struct recording_file *file; // NULL: no room for it yet
     struct recording_header header;
-    char *path;
-    uint64_t bytes_max;  // of all files together
-    uint64_t file_bytes; // of the newest file once everything is written
-    struct view *view;   // a reference; NULL: no plan yet
-    struct recording_buffer buffer;
-    size_t written;   // bytes of the buffer
-    size_t plan_end;  // end of the current plan in the buffer; 0: it is in a file
-    bool plan_known;  // the plan is in one of them
-    size_t next_file; // start of the next file in the buffer; NO_FILE: none
-    int error;        // already reported; 0: none
-    bool begins;      // the next plan begins a file
-    bool stopped;     // until retry_ns
-    uint64_t retry_ns;
-    uint64_t bytes;             // written
-    uint64_t rounds_waiting;    // in the buffer, from `written` on
-    uint64_t rounds_lost;       // neither written nor waiting
-    uint64_t rounds_lost_known; // those lost in past failures
+    struct view *view; // a reference; NULL: no plan yet
+    uint64_t plan_end; // end of the current plan among all records
+    bool plan_known;   // the plan is in a file or waits
+    bool begins;       // the next plan begins a file
 };
 
 static void set_text(char *to, const char *from) {
@@ -83,29 +75,6 @@ static void fill_header(struct recording_header *header, const struct setup *set
     set_text(header->microarchitecture, source->microarchitecture);
     set_text(header->core_type, source->core_type);
     fill_catalog(&header->catalog, setup, source);
-}
-
-static uint64_t now_ns(const struct record *record) { return record->clocks->monotonic_ns(record->clocks->context); }
-
-// ---- trouble ----
-
-// A disk that is full at the start must not prevent measuring.
-static bool no_room(int error) { return error == -ENOSPC || error == -EDQUOT || error == -ENFILE || error == -EIO; }
-
-// Discards all waiting records.
-static void record_fail(struct record *record, int error) {
-    if (record->error == 0)
-        log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
-                  view_recording_text(error));
-    record->error = error;
-    record->stopped = true;
-    record->retry_ns = now_ns(record) + RETRY_NS;
-    record->plan_known = record->plan_known && record->plan_end <= record->written;
-    record->buffer.n = record->written = record->plan_end = 0;
-    record->next_file = NO_FILE;
-    record->file_bytes = record->file ? recording_file_bytes(record->file) : 0;
-    record->rounds_lost += record->rounds_waiting;
-    record->rounds_waiting = 0;
 }
 
 // ---- making ----
@@ -148,38 +117,105 @@ static int record_refuse(const struct setup *setup, const char *path, int error,
                   : errors_add(errors, path, 0, 0, "%s", text);
 }
 
+// ---- reels ----
+
+static int reel_new(const char *path, uint64_t bytes_max, const struct clocks *clocks, struct reel **out) {
+    struct reel *reel = calloc(1, sizeof *reel);
+    int r = reel ? record_stream_new(path, bytes_max, clocks, &reel->stream) : -ENOMEM;
+    if (r < 0) {
+        free(reel);
+        return r;
+    }
+    reel->n_parts = 1; // the core type's
+    *out = reel;
+    return 0;
+}
+
+static void reel_join(struct reel *reel, struct record *record) {
+    reel->refs++;
+    record->reel = reel;
+    if (record->boxes)
+        reel->parts[reel->n_parts++] = record;
+    else
+        reel->parts[0] = record;
+}
+
+static void forget_gone(struct reel *reel) {
+    while (reel->n_gone > 0)
+        free(reel->gone[--reel->n_gone]);
+}
+
+// Where the core type's recording is over, so is that of the boxes.
+static void reel_leave(struct reel *reel, struct record *record) {
+    size_t at = 0;
+    while (reel->parts[at] != record)
+        at++;
+    if (at == 0) {
+        reel->parts[0] = NULL;
+        reel->stream = record_stream_free(reel->stream);
+    } else {
+        char *name = reel->stream && record->view ? strdup(record->header.pmu) : NULL;
+        memmove(&reel->parts[at], &reel->parts[at + 1], (--reel->n_parts - at) * sizeof *reel->parts);
+        if (name && reel->n_gone < SOURCE_TYPES_MAX)
+            reel->gone[reel->n_gone++] = name;
+        else
+            free(name);
+    }
+    if (--reel->refs > 0)
+        return;
+    forget_gone(reel);
+    recording_buffer_deinit(&reel->one);
+    free(reel);
+}
+
+static uint64_t bytes_max_of(const struct setup *setup) { return setup->record_bytes / setup->n_types; }
+
 int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
                struct errors *errors, struct record **out) {
     struct record *record = calloc(1, sizeof *record);
-    if (!record)
-        return -ENOMEM;
-    record->clocks = clocks;
-    fill_header(&record->header, setup, type->source, seed);
-    record->path = path_of(setup, type->source);
-    record->next_file = NO_FILE;
-    record->bytes_max = setup->record_bytes / setup->n_types;
-    int r = !record->path                                                                            ? -ENOMEM
-            : getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0
-                                                                                                     : -EIO;
+    char *path = path_of(setup, type->source);
+    struct reel *reel;
+    int r = record && path ? 0 : -ENOMEM;
+    if (r == 0) {
+        record->clocks = clocks;
+        fill_header(&record->header, setup, type->source, seed);
+        r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
+    }
     if (r == 0)
-        r = recording_file_new(record->path, record->bytes_max, &record->file);
-    if (no_room(r)) {
-        record_fail(record, r);
-    } else if (r < 0) {
-        r = r == -ENOMEM ? r : record_refuse(setup, record->path, r, errors);
-        record_free(record);
+        r = reel_new(path, bytes_max_of(setup), clocks, &reel);
+    if (r < 0) {
+        r = r == -ENOMEM ? r : record_refuse(setup, path, r, errors);
+        free(record);
+        free(path);
         return r;
     }
+    reel_join(reel, record);
     if (!setup->quiet)
-        log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", record->path,
-                 record->path, (double)record->bytes_max / (1 << 20));
+        log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", path, path,
+                 (double)bytes_max_of(setup) / (1 << 20));
+    free(path);
     *out = record;
     return 0;
 }
 
+int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
+                     struct record **out) {
+    struct record *record = calloc(1, sizeof *record);
+    if (!record)
+        return -ENOMEM;
+    record->clocks = of->clocks;
+    record->boxes = true;
+    fill_header(&record->header, setup, type->source, seed);
+    reel_join(of->reel, record);
+    *out = record;
+    return 0;
+}
+
+bool record_is_of(const struct record *record, const struct record *of) { return record->reel == of->reel; }
+
 bool record_is_at(const struct record *record, const struct setup *setup, const struct core_type *type) {
     char *path = setup->record_path ? path_of(setup, type->source) : NULL;
-    bool same = path && strcmp(path, record->path) == 0;
+    bool same = path && strcmp(path, record_path(record)) == 0;
     free(path);
     return same;
 }
@@ -194,32 +230,39 @@ static bool same_beginning(const struct recording_header *a, const struct record
     return same;
 }
 
+// Beside the core type's, a header of boxes only tells what their catalog is.
+static bool same_catalog(const struct recording_header *a, const struct recording_header *b) {
+    return a->catalog.hash == b->catalog.hash && strcmp(a->catalog.spec, b->catalog.spec) == 0;
+}
+
 void record_change(struct record *record, const struct setup *setup, const struct core_type *type) {
     struct recording_header header;
     fill_header(&header, setup, type->source, record->header.seed);
     header.id = record->header.id;
     header.part = record->header.part;
     header.timestamp_seconds = record->header.timestamp_seconds;
-    record->bytes_max = setup->record_bytes / setup->n_types;
-    if (record->file)
-        recording_file_limit(record->file, record->bytes_max);
-    record->begins = record->begins || !same_beginning(&header, &record->header);
+    if (!record->boxes)
+        record_stream_limit(record->reel->stream, bytes_max_of(setup));
+    bool same = record->boxes ? same_catalog(&header, &record->header) : same_beginning(&header, &record->header);
+    record->begins = record->begins || !same;
     record->header = header;
 }
 
 struct record_totals record_totals(const struct record *record) {
-    return (struct record_totals){record->bytes, record->rounds_lost};
+    struct record_stream_state state = {.bytes = 0};
+    if (!record->boxes)
+        state = record_stream_state(record->reel->stream);
+    return (struct record_totals){state.bytes, state.rounds_lost};
 }
 
 void record_continue(struct record *record, struct record_totals totals) {
-    record->bytes = totals.bytes;
-    record->rounds_lost = record->rounds_lost_known = totals.rounds_lost;
+    record_stream_continue(record->reel->stream, totals.bytes, totals.rounds_lost);
 }
 
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors) {
     char *path = path_of(setup, type->source);
     int r = path ? recording_file_check(path) : -ENOMEM;
-    r = no_room(r) ? 0 : r;
+    r = record_stream_no_room(r) ? 0 : r;
     bool may_pass = r == -ENOENT || r == -EACCES || r == -EROFS;
     if (r < 0 && r != -ENOMEM)
         r = record_refuse(setup, path, r, errors);
@@ -227,141 +270,131 @@ int record_check(const struct setup *setup, const struct core_type *type, struct
     return may_pass ? 1 : r;
 }
 
-// ---- pieces ----
-
-// The end of the last whole record within a piece, or of the first one if that is longer; never in the next file.
-// *rounds is the number of rounds in the piece.
-static size_t piece_end(const struct record *record, uint64_t *rounds) {
-    size_t at = record->written, end = at;
-    size_t limit = record->next_file < record->buffer.n ? record->next_file : record->buffer.n;
-    struct recording_record one;
-    while (recording_next(record->buffer.bytes, limit, &at, &one) > 0) {
-        if (end > record->written && at - record->written > PIECE_BYTES)
-            break;
-        end = at;
-        *rounds += one.kind == RECORDING_CORES;
-    }
-    return end;
-}
-
-static void write_piece(struct record *record) {
-    int r = 0;
-    if (record->next_file == record->written) {
-        r = recording_file_rotate(record->file);
-        record->next_file = NO_FILE;
-    }
-    uint64_t rounds = 0;
-    size_t end = piece_end(record, &rounds);
-    if (r == 0)
-        r = recording_file_write(record->file, record->buffer.bytes + record->written, end - record->written);
-    if (r < 0) {
-        record_fail(record, r);
-        return;
-    }
-    record->bytes += end - record->written;
-    record->rounds_waiting -= rounds;
-    record->written = end;
-    if (record->error != 0)
-        log_info("%s: can be written again; %" PRIu64 " rounds are missing", record->path,
-                 record->rounds_lost - record->rounds_lost_known);
-    record->error = 0;
-    record->rounds_lost_known = record->rounds_lost;
-}
-
 // ---- records ----
 
-// Accepts a record that was put from `before` on.
-static int record_put(struct record *record, size_t before, int result) {
-    if (result < 0)
-        record_fail(record, result);
-    else
-        record->file_bytes += record->buffer.n - before;
-    return result;
+// Where the next record is put, and the position that it begins at.
+static struct recording_buffer *put_begin(struct record *record, size_t *before) {
+    struct reel *reel = record->reel;
+    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
+    *before = buffer->n;
+    reel->one.n = 0;
+    return record->boxes ? &reel->one : buffer;
+}
+
+static int put_end(struct record *record, size_t before, int result) {
+    struct reel *reel = record->reel;
+    if (result == 0 && record->boxes)
+        result = recording_put_boxes(record_stream_buffer(reel->stream), record->header.pmu, &reel->one);
+    return record_stream_take(reel->stream, before, result);
+}
+
+static int put_header(struct record *record) {
+    const struct recording_header *first = &record->reel->parts[0]->header;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    record->header.id = first->id;
+    record->header.part = first->part;
+    record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
+    return put_end(record, before, recording_put_header(buffer, &record->header));
 }
 
 static int put_facts(struct record *record) {
     const struct view *view = record->view;
-    size_t before = record->buffer.n;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
     struct recording_facts facts = {.counters_total = view->counters.total, .counters_usable = view->counters.usable};
     for (size_t i = 0; i < view->n_pmu_errors && i < RECORDING_TROUBLES_MAX; i++) {
-        if (view->pmu_errors[i].uncore)
-            continue;
         struct recording_trouble *trouble = &facts.troubles[facts.n_troubles++];
         set_text(trouble->pmu, view->pmu_errors[i].pmu);
         set_text(trouble->reason, view->pmu_errors[i].reason);
         set_text(trouble->text, view->pmu_errors[i].text);
         trouble->of_host = view->pmu_errors[i].of_host;
+        trouble->uncore = view->pmu_errors[i].uncore;
     }
-    return record_put(record, before, recording_put_facts(&record->buffer, view->layout->catalog, &facts, view->adapt));
+    return put_end(record, before, recording_put_facts(buffer, view->layout->catalog, &facts, view->adapt));
 }
 
 // Puts the plan, after the facts shown beside it.
 static int put_plan(struct record *record, bool again) {
     int r = put_facts(record);
-    size_t before = record->buffer.n;
-    if (r == 0)
-        r = record_put(record, before, recording_put_plan(&record->buffer, record->view->layout, again));
+    if (r < 0)
+        return r;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    r = put_end(record, before, recording_put_plan(buffer, record->view->layout, again));
     if (r == 0 && !again) {
         record->plan_known = true;
-        record->plan_end = record->buffer.n;
+        record->plan_end = record_stream_at(record->reel->stream);
     }
     return r;
 }
 
-// Puts the header and the plan: all that a reader needs first.
-static int put_beginning(struct record *record) {
-    size_t before = record->buffer.n;
-    record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
-    int r = record_put(record, before, recording_put_header(&record->buffer, &record->header));
-    return r < 0 ? r : put_plan(record, record->plan_known);
+// Puts the header, and the plan if there is one: all that a reader needs first.
+static int put_part(struct record *record) {
+    bool lost = record->plan_end > record_stream_lost_from(record->reel->stream);
+    record->plan_known = record->plan_known && !lost;
+    int r = put_header(record);
+    return r == 0 && record->view ? put_plan(record, record->plan_known) : r;
+}
+
+static int put_beginning(struct reel *reel) {
+    int r = put_part(reel->parts[0]);
+    for (size_t i = 1; i < reel->n_parts && r == 0; i++)
+        if (reel->parts[i]->view)
+            r = put_part(reel->parts[i]);
+    if (r < 0)
+        return r;
+    reel->begun = true;
+    reel->has_rounds = false;
+    record_stream_forget_losses(reel->stream);
+    return 0;
 }
 
 // Another recording, rather than another part of this one, has a number of its own.
-static int put_next_file(struct record *record, bool another) {
+static int put_next_file(struct reel *reel, bool another) {
+    struct recording_header *header = &reel->parts[0]->header;
     uint64_t id;
     if (another && getrandom(&id, sizeof id, 0) == sizeof id)
-        record->header.id = id;
-    record->next_file = record->buffer.n;
-    record->file_bytes = 0;
-    record->header.part = another ? 0 : record->header.part + 1;
-    return put_beginning(record);
+        header->id = id;
+    header->part = another ? 0 : header->part + 1;
+    record_stream_begin_file(reel->stream);
+    return put_beginning(reel);
 }
 
-// Begins a file with this plan. A file that has yet to begin is written before.
-static void put_beginning_of_file(struct record *record) {
-    while (record->next_file != NO_FILE && !record->stopped)
-        write_piece(record);
-    if (!record->stopped)
-        (void)put_next_file(record, true);
+// Begins a file with the plans in force. A file that has yet to begin is written before.
+static void put_beginning_of_file(struct reel *reel, bool another) {
+    while (record_stream_file_waits(reel->stream) && !record_stream_stopped(reel->stream))
+        (void)record_stream_step(reel->stream, UINT64_MAX);
+    if (!record_stream_stopped(reel->stream))
+        (void)put_next_file(reel, another);
 }
 
-// Whether someone has removed the file, of which the log tells.
-static bool note_removed(const struct record *record) {
-    if (!recording_file_removed(record->file))
-        return false;
-    if (record->error == 0)
-        log_warning("%s: somebody has removed this file: recording goes on in a new one", record->path);
-    return true;
+// Says which kinds of boxes are gone, where they have been last.
+static void put_gone(struct reel *reel) {
+    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
+    for (size_t i = 0; i < reel->n_gone; i++) {
+        size_t before = buffer->n;
+        reel->one.n = 0;
+        int r = recording_put_gone(&reel->one);
+        if (r == 0)
+            r = recording_put_boxes(buffer, reel->gone[i], &reel->one);
+        (void)record_stream_take(reel->stream, before, r);
+    }
+    forget_gone(reel);
 }
 
 // True if a record can be put now. After a failure, starts again when it is time.
 static bool ready(struct record *record) {
-    if (!record || !record->view)
+    if (!record || !record->view || !record->reel->stream)
         return false;
-    if (!record->stopped && record->buffer.n - record->written > WAITING_BYTES_MAX)
-        record_fail(record, -ENOBUFS);
-    if (record->stopped && now_ns(record) < record->retry_ns)
+    struct reel *reel = record->reel;
+    bool again;
+    if (!record_stream_ready(reel->stream, &again))
         return false;
-    int r = record->file ? 0 : recording_file_new(record->path, record->bytes_max, &record->file);
-    if (r < 0) {
-        record_fail(record, r);
-        return false;
-    }
-    bool begins = record->stopped;
-    record->stopped = false;
-    if (record->next_file == NO_FILE && (record->file_bytes > record->bytes_max / FILES || note_removed(record)))
-        return put_next_file(record, false) == 0;
-    return !begins || put_beginning(record) == 0;
+    put_gone(reel);
+    if (record_stream_wants_file(reel->stream))
+        return put_next_file(reel, false) == 0;
+    return !again || put_beginning(reel) == 0;
 }
 
 static void set_view(struct record *record, struct view *view) {
@@ -372,15 +405,19 @@ static void set_view(struct record *record, struct view *view) {
 void record_plan(struct record *record, struct view *view) {
     if (!record)
         return;
-    bool first = !record->view;
+    struct reel *reel = record->reel;
+    bool joins = !record->view && record->boxes;
     set_view(record, view);
     record->plan_known = false;
-    if (record->stopped)
+    if (!reel->stream || record_stream_stopped(reel->stream))
         return; // it comes with the header when recording continues
-    if (first)
-        (void)put_beginning(record);
-    else if (record->begins)
-        put_beginning_of_file(record);
+    put_gone(reel);
+    if (!reel->begun)
+        (void)put_beginning(reel);
+    else if (record->begins || (joins && reel->has_rounds))
+        put_beginning_of_file(reel, record->begins);
+    else if (joins)
+        (void)put_part(record);
     else
         (void)put_plan(record, false);
     record->begins = false;
@@ -390,7 +427,7 @@ void record_view(struct record *record, struct view *view) {
     if (!record || !record->view)
         return;
     set_view(record, view);
-    if (!record->stopped)
+    if (record->reel->stream && !record_stream_stopped(record->reel->stream))
         (void)put_facts(record);
 }
 
@@ -398,55 +435,51 @@ void record_round(struct record *record, const struct readings *readings, double
     if (!record)
         return;
     bool taken = ready(record);
-    size_t before = record->buffer.n;
-    if (taken)
-        taken = record_put(
-                    record, before,
-                    recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds)) == 0;
-    record->rounds_waiting += taken;
-    record->rounds_lost += !taken;
+    if (taken) {
+        size_t before;
+        struct recording_buffer *buffer = put_begin(record, &before);
+        taken = put_end(record, before,
+                        recording_put_round(buffer, readings, record->view->layout->plan, timestamp_seconds)) == 0;
+        record->reel->has_rounds = true;
+    }
+    if (!record->boxes)
+        record_stream_note_round(record->reel->stream, taken);
 }
 
 void record_pause(struct record *record, const struct recording_pause *pause) {
     if (!ready(record))
         return;
-    size_t before = record->buffer.n;
-    (void)record_put(record, before, recording_put_pause(&record->buffer, pause));
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    (void)put_end(record, before, recording_put_pause(buffer, pause));
 }
 
 // ---- writing ----
 
 bool record_step(struct record *record, uint64_t deadline_ns) {
-    if (!record || record->buffer.n == 0)
-        return false;
-    if (deadline_ns > now_ns(record) + ROOM_NS)
-        write_piece(record);
-    if (record->written == record->buffer.n)
-        record->buffer.n = record->written = record->plan_end = 0;
-    return record->buffer.n > 0;
+    return record && !record->boxes && record_stream_step(record->reel->stream, deadline_ns);
 }
 
-const char *record_path(const struct record *record) { return record ? record->path : NULL; }
+const char *record_path(const struct record *record) {
+    return record && !record->boxes ? record_stream_path(record->reel->stream) : NULL;
+}
 
 void record_fill(const struct record *record, struct snapshot *snapshot) {
-    if (!record)
+    if (!record || record->boxes)
         return;
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
-    values[SELF_RECORDING_UP] = record->error == 0;
-    values[SELF_RECORDING_ERROR] = -record->error;
-    values[SELF_RECORDING_BYTES] = (double)record->bytes;
-    values[SELF_RECORDING_ROUNDS_LOST] = (double)record->rounds_lost;
+    const struct record_stream_state state = record_stream_state(record->reel->stream);
+    values[SELF_RECORDING_UP] = state.error == 0;
+    values[SELF_RECORDING_ERROR] = -state.error;
+    values[SELF_RECORDING_BYTES] = (double)state.bytes;
+    values[SELF_RECORDING_ROUNDS_LOST] = (double)state.rounds_lost;
 }
 
 struct record *record_free(struct record *record) {
     if (!record)
         return NULL;
-    while (record->file && record_step(record, UINT64_MAX))
-        ;
-    recording_file_free(record->file);
+    reel_leave(record->reel, record);
     view_unref(record->view);
-    recording_buffer_deinit(&record->buffer);
-    free(record->path);
     free(record);
     return NULL;
 }

@@ -15,7 +15,8 @@ int uncore_read_spec(const struct setup *setup, const char *spec, struct errors 
 void uncore_describe(struct source *source, const char *name, const struct options *options);
 
 // Adds a source with its boxes to the set-up. Takes ownership of both, even on failure. Returns 1 if it is added; 0 if
-// not, as kinds before it tell the same traffic, or as there is no room; -ENOMEM.
+// not, as kinds before it tell the same traffic, or as there is no room; -ENOMEM. A recording may have both, at
+// different times.
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes);
 
 // This host's. Where it has none, the set-up's first source notes it.
@@ -23,5 +24,8 @@ int uncore_host_setup(struct setup *setup, const struct options *options, struct
 
 // A simulated host's, of which the set-up's first source is one.
 int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors);
+
+// Those of a recording, of which the set-up's first source is one, whatever the configuration selects here.
+int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors);
 
 #endif
