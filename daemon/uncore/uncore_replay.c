@@ -7,7 +7,8 @@
 #include "daemon/source/source_recording.h"
 #include "daemon/uncore/uncore_source.h"
 
-// The boxes of a recording, with the specs of this machine, as it is with cores.
+// The boxes of a recording, with the specs of this machine, as it is with cores. Two kinds may tell the same traffic,
+// at different times, and the recording says itself which metrics were measured.
 
 static int add_kind(struct setup *setup, struct tape *tape, const struct recording_header *header,
                     const struct options *options, struct errors *errors) {
@@ -33,13 +34,14 @@ static int add_kind(struct setup *setup, struct tape *tape, const struct recordi
         source_free(source);
         return r;
     }
-    return uncore_add(setup, source, boxes);
+    setup->types[setup->n_types + setup->n_boxes++] = (struct core_type){.source = source, .topology = boxes};
+    return 0;
 }
 
 int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     struct tape *tape = source_recording_tape(setup->types[0].source);
     struct recording_header *headers = calloc(SOURCE_TYPES_MAX, sizeof *headers);
-    int n = headers ? tape_boxes(tape, headers, SOURCE_TYPES_MAX) : -ENOMEM, r = n;
+    int n = headers ? tape_boxes(tape, headers, SOURCE_TYPES_MAX - setup->n_types) : -ENOMEM, r = n;
     for (int i = 0; i < n && r >= 0; i++)
         r = add_kind(setup, tape, &headers[i], options, errors);
     free(headers);

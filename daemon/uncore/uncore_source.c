@@ -51,7 +51,7 @@ static int make_selections(struct core_type *type) {
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes) {
     struct core_type type = {.source = source, .topology = boxes};
     size_t at = setup->n_types + setup->n_boxes;
-    int r = at == SOURCE_TYPES_MAX || (!source->replayed && told(setup, source->catalog)) ? 0 : 1;
+    int r = at == SOURCE_TYPES_MAX || told(setup, source->catalog) ? 0 : 1;
     if (r > 0 && make_selections(&type) < 0)
         r = -ENOMEM;
     if (r > 0) {

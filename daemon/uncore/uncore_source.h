@@ -15,8 +15,7 @@ int uncore_read_spec(const struct setup *setup, const char *spec, struct errors 
 void uncore_describe(struct source *source, const char *name, const struct options *options);
 
 // Adds a source with its boxes to the set-up. Takes ownership of both, even on failure. Returns 1 if it is added; 0 if
-// not, as kinds before it tell the same traffic, or as there is no room; -ENOMEM. A recording may have both, at
-// different times.
+// not, as kinds before it tell the same traffic, or as there is no room; -ENOMEM.
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes);
 
 // This host's. Where it has none, the set-up's first source notes it.
