@@ -124,7 +124,7 @@ static int play(struct setup *setup, struct playing *playing, struct errors *err
     struct players players = {.n = 0};
     struct self self;
     self_init(&self, &clocks, setup_n_cpus(setup), time.now_ns);
-    int r = engine_new_all(setup, &self, time.now_ns, errors, players.engines, &players.n);
+    int r = engine_new_all(setup, &self, NULL, time.now_ns, errors, players.engines, &players.n);
     if (r >= 0)
         r = run(&players, &time, playing);
     while (players.n > 0) {
