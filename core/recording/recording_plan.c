@@ -119,8 +119,10 @@ static void put_schedule(struct recording_buffer *out, const struct plan *plan) 
 
 // Of boxes alone: cores have none.
 static void put_peaks(struct recording_buffer *out, const struct topology *topology) {
-    for (size_t s = 0; topology->boxes && s < topology->n_sockets; s++)
+    for (size_t s = 0; topology->boxes && s < topology->n_sockets; s++) {
         bytes_put_double(out, topology->sockets[s].memory_bytes_per_second);
+        bytes_put_varint(out, topology->sockets[s].peak);
+    }
 }
 
 int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again) {
@@ -427,6 +429,7 @@ static void get_peaks(struct bytes_cursor *in, struct topology *topology) {
         double peak = bytes_get_double(in);
         in->bad = in->bad || !(peak >= 0 && peak < HUGE_VAL);
         topology->sockets[s].memory_bytes_per_second = peak;
+        topology->sockets[s].peak = (enum topology_peak)bytes_get_varint(in, TOPOLOGY_PEAK_CONFIGURED);
     }
 }
 

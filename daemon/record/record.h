@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_ENGINE_RECORD_H
-#define TOPDOWND_DAEMON_ENGINE_RECORD_H
+#ifndef TOPDOWND_DAEMON_RECORD_RECORD_H
+#define TOPDOWND_DAEMON_RECORD_RECORD_H
 
-// run --record: writes every reading to a file without ever delaying measurement (daemon/engine/record_stream.h). A
+// run --record: writes every reading to a file without ever delaying measurement (daemon/record/record_stream.h). A
 // failure to write is reported once, and recording continues when there is room again. A NULL record does nothing.
 
 #include "core/recording/recording.h"

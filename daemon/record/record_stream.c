@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/engine/record_stream.h"
+#include "daemon/record/record_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_ENGINE_RECORD_STREAM_H
-#define TOPDOWND_DAEMON_ENGINE_RECORD_STREAM_H
+#ifndef TOPDOWND_DAEMON_RECORD_RECORD_STREAM_H
+#define TOPDOWND_DAEMON_RECORD_RECORD_STREAM_H
 
 // The way of records into a recording's files, without ever delaying measurement: records wait in memory and are
-// written in small pieces between the edges of slots. What the records say is daemon/engine/record.h's matter.
+// written in small pieces between the edges of slots. What the records say is daemon/record/record.h's matter.
 //
 // A failure is logged once. It drops all that waits, and nothing is taken for ten seconds.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/engine/record.h"
+#include "daemon/record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "collectors/recording/recording_file.h"
 #include "daemon/base/log.h"
-#include "daemon/engine/record_stream.h"
+#include "daemon/record/record_stream.h"
 
 // A core type and the boxes that are recorded with it share a reel: one stream of records, in the order in which things
 // happened. What boxes have is put into a record of its own first, and that into one of boxes (core/recording/).
