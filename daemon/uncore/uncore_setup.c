@@ -7,8 +7,10 @@
 #include "daemon/uncore/uncore_source.h"
 
 int uncore_setup(struct setup *setup, const struct options *options, struct errors *errors) {
-    if (options->pmu == PMU_REPLAY || setup->config->uncore.off)
-        return 0; // recordings are of cores
+    if (options->pmu == PMU_REPLAY)
+        return uncore_replay_setup(setup, options, errors);
+    if (setup->config->uncore.off)
+        return 0;
     if (options->pmu == PMU_SIM)
         return uncore_sim_setup(setup, options, errors);
     int r = uncore_host_setup(setup, options, errors);
