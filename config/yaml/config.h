@@ -101,6 +101,8 @@ struct config_textfile {
 struct config_uncore {
     bool off;        // none of them is opened
     unsigned groups; // of kinds, one bit each; see config_uncore_selects
+    // What the kernel itself counts of memory (core/memory/host_memory.h) is not read; nor is it where `off` is true.
+    bool numa_off, resctrl_off;
 };
 enum { CONFIG_UNCORE_STANDARD = 1 }; // memory alone
 

@@ -27,3 +27,9 @@ int engine_new_all(struct setup *setup, struct self *self, uint64_t now_ns, stru
     }
     return r;
 }
+
+void engine_refresh_all(struct engine *const engines[], size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->refresh)
+            engines[i]->ops->refresh(engines[i]);
+}

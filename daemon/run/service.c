@@ -18,6 +18,7 @@
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
+#include "daemon/memory/memory_watch.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
@@ -51,7 +52,8 @@ struct service {
     struct listening *listening;
     struct protection *protection;
     struct textfile *textfile; // NULL: none
-    struct control *control;   // NULL: no folder for its socket
+    struct memory_watch *memory;
+    struct control *control; // NULL: no folder for its socket
     sd_event *loop;
     struct log_stream *log;                // NULL: nothing is held back
     uint64_t wake_us;                      // when the engines are due
@@ -89,6 +91,8 @@ static void send_status(struct service *s, size_t type, const struct snapshot *s
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
+    if (type == 0)
+        memory_watch_attach(s->memory, s->setup, clocks_now_ns(), snapshot);
     const struct http_published published = {present_view(s, type), snapshot};
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
@@ -99,11 +103,8 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
 
 // Once an interval, after a snapshot has been published: the next one shows what has changed.
 static void look_at_platform(struct service *s) {
-    if (!setup_look_at_platform(s->setup, clocks_now_ns()))
-        return;
-    for (size_t i = 0; i < s->n_engines; i++)
-        if (s->engines[i]->ops->refresh)
-            s->engines[i]->ops->refresh(s->engines[i]);
+    if (setup_look_at_platform(s->setup, clocks_now_ns()))
+        engine_refresh_all(s->engines, s->n_engines);
 }
 
 static bool all_have_plans(const struct service *s) {
@@ -115,13 +116,14 @@ static bool all_have_plans(const struct service *s) {
 
 // Starts the HTTP server, whose first pages show the current totals.
 static int start_http(struct service *s) {
-    struct http_published types[SOURCE_TYPES_MAX];
+    struct http_published types[SOURCE_TYPES_MAX] = {0};
     size_t n = s->n_engines;
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
         types[i] = (struct http_published){present_view(s, i), s->engines[i]->ops->snapshot(s->engines[i])};
         complete = complete && types[i].snapshot;
     }
+    memory_watch_attach(s->memory, s->setup, clocks_now_ns(), types[0].snapshot);
     int r = complete ? http_server_start(listening_server(s->listening), types, n) : -ENOMEM;
     for (size_t i = 0; i < n; i++)
         snapshot_unref(types[i].snapshot);
@@ -130,7 +132,7 @@ static int start_http(struct service *s) {
 
 // Logs what a configuration that comes into force means.
 static void summarize(const struct service *s, bool starts) {
-    struct shown shown = {.history = NULL};
+    struct shown shown = {.memory = memory_watch_look(s->memory, s->setup, clocks_now_ns())};
     struct series_texts texts;
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
@@ -420,6 +422,7 @@ static int open_loop(struct service *s) {
 
 // In reverse of service_open.
 static void service_close(struct service *s) {
+    s->memory = memory_watch_free(s->memory);
     s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
     s->protection = protection_free(s->protection);
@@ -466,6 +469,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)
         r = begin(s, errors);
+    if (r >= 0)
+        r = memory_watch_new(s->setup, &s->self, &s->memory);
     return r;
 }
 
