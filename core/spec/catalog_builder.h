@@ -97,6 +97,7 @@ struct catalog_metric_text {
     const char *meaning, *parent;               // may be NULL; the parent is set once all metrics exist
     const char *definition;                     // a key of a-z, 0-9 and _; may be NULL
     enum metric_constraint constraint;
+    enum catalog_waits waits;
     double export_scale; // 0: from the units
     double rate_threshold;
     const char *rate_advice;

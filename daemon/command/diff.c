@@ -107,7 +107,16 @@ static const char *describe_end(size_t regressions, size_t judged) {
     return "No regression: instructions a cycle and the retiring share have not become lower.";
 }
 
-static void say_sum(struct text *out, const struct difference *all, size_t n) {
+// How long each recording must be, so that every metric has batches enough.
+static double seconds_needed(const struct diff_played played[PARTS]) {
+    uint64_t round_ns = 0;
+    for (int i = 0; i < PARTS; i++)
+        if (played[i].stretch->round_ns > round_ns)
+            round_ns = played[i].stretch->round_ns;
+    return ceil(DIFFERENCE_BATCHES_MIN * 2 * 1e-9 * (double)round_ns);
+}
+
+static void say_sum(struct text *out, const struct difference *all, size_t n, double seconds) {
     size_t of[DIFFERENCE_VERDICTS] = {0}, regressions = 0, judged = 0;
     for (size_t i = 0; i < n; i++) {
         of[all[i].verdict]++;
@@ -120,8 +129,9 @@ static void say_sum(struct text *out, const struct difference *all, size_t n) {
     text_format(out, "Without any change, one or more would be found in one of 20 comparisons.\n");
     if (of[DIFFERENCE_TOO_SHORT] > 0)
         text_format(out,
-                    "%zu were not measured long enough: at least %d times two rounds in each recording are needed.\n",
-                    of[DIFFERENCE_TOO_SHORT], DIFFERENCE_BATCHES_MIN);
+                    "%zu were not measured long enough: each recording needs at least %.0f s, which is %d times two "
+                    "rounds.\n",
+                    of[DIFFERENCE_TOO_SHORT], seconds, DIFFERENCE_BATCHES_MIN);
     if (of[DIFFERENCE_OTHER_DEFINITION] > 0)
         text_format(out,
                     "%zu cannot be compared: the two CPUs count something else under their names (docs/metrics.md).\n",
@@ -141,7 +151,7 @@ static int print(const struct options *options, const struct diff_played played[
     }
     int r = options->json ? table_print_json(&table, &out) : table_print(&table, &out);
     if (!options->json)
-        say_sum(&out, all, n);
+        say_sum(&out, all, n, seconds_needed(played));
     r = r == 0 ? terminal_print(&out) : r;
     table_deinit(&table);
     text_free(&out);

@@ -50,16 +50,6 @@ struct virtual_time {
     uint64_t now_ns;
 };
 
-static uint64_t virtual_now(const void *context) { return ((const struct virtual_time *)context)->now_ns; }
-static uint64_t no_cpu_time(const void *context) {
-    (void)context;
-    return 0;
-}
-static double no_time_of_day(const void *context) {
-    (void)context;
-    return 0;
-}
-
 struct playing {
     const struct diff_part *part;
     struct stretch *stretch;
@@ -100,15 +90,12 @@ static int run(struct engine *engine, struct virtual_time *time, struct playing 
 
 static int play(struct setup *setup, struct playing *playing, struct errors *errors) {
     struct virtual_time time = {.now_ns = (uint64_t)SECOND_NS};
-    const struct clocks clocks = {.monotonic_ns = virtual_now,
-                                  .thread_cpu_ns = no_cpu_time,
-                                  .realtime_seconds = no_time_of_day,
-                                  .context = &time};
+    const struct clocks clocks = clocks_virtual(&time.now_ns);
     struct engine *engines[SOURCE_TYPES_MAX];
     struct self self;
     size_t n;
     self_init(&self, &clocks, setup_n_cpus(setup), time.now_ns);
-    int r = engine_new_all(setup, &self, time.now_ns, errors, engines, &n);
+    int r = engine_new_all(setup, &self, NULL, time.now_ns, errors, engines, &n);
     if (r >= 0)
         r = run(engines[0], &time, playing); // a recording has one core type
     while (n > 0) {

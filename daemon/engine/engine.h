@@ -9,7 +9,7 @@
 #include "core/tally/snapshot.h"
 #include "daemon/base/self.h"
 #include "daemon/source/setup.h"
-#include "exporters/view/view.h"
+#include "exporters/view/shown.h"
 
 struct engine;
 
@@ -37,6 +37,9 @@ struct engine_ops {
     int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
     // Shows the set-up's present platform from the next step on. NULL: the engine's platform never changes.
     void (*refresh)(struct engine *engine);
+    // Whether somebody reads the intervals of single CPUs, from the next snapshot on; until it is called, somebody
+    // does. NULL: the engine always makes them.
+    void (*attend)(struct engine *engine, bool cpus_read);
     // Prepares to go on under another set-up, which is borrowed: does all that can fail. Returns 0; -EAGAIN while the
     // engine looks for counters; -EINVAL with the reason in `errors`, -ENOMEM or another negative errno, and nothing
     // has changed. NULL, like the next two: the engine shows the past.
@@ -53,11 +56,11 @@ struct engine {
     const struct engine_ops *ops;
 };
 
-// Makes the engines for the setup's core types, which share the cost in `self`. Everything is borrowed, `errors` only
-// until all have a plan. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another negative errno; even then
-// the caller must free the engines in `out`.
-int engine_new_all(struct setup *setup, struct self *self, uint64_t now_ns, struct errors *errors,
-                   struct engine *out[SOURCE_TYPES_MAX], size_t *n);
+// Makes the engines for the setup's core types, which share the cost in `self` and what they know of one another in
+// `newest`, which may be NULL. Everything is borrowed, `errors` only until all have a plan. Returns 0, -EINVAL with the
+// reason in `errors`, -ENOMEM or another negative errno; even then the caller must free the engines in `out`.
+int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
+                   struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n);
 
 // Shows the set-up's present platform on all pages that can change.
 void engine_refresh_all(struct engine *const engines[], size_t n);

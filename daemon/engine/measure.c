@@ -127,7 +127,8 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     record_round(m->record, readings, timestamp_of(snapshot));
     record_fill(m->record, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
-    verdict_round(&m->verdict, m->stage.diagnosis, m->stage.view, snapshot, measure_prefix(m));
+    verdict_round(&m->verdict, m->stage.diagnosis, m->newest, &(struct shown_type){m->stage.view, snapshot},
+                  measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->adapt_due = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
@@ -137,6 +138,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
 static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(collector_sampler(m->collector));
     moment->snapshot = snapshot_new(m->stage.layout);
+    derive_want_cpus(m->stage.derive, !m->cpus_unread || m->type->topology->n_cpus <= MEASURE_INTERVALS_CPUS);
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
     follow_round(&m->follow, readings);
@@ -387,6 +389,8 @@ static void refresh(struct engine *engine) {
         measure_refresh_view(of(engine));
 }
 
+static void attend(struct engine *engine, bool cpus_read) { of(engine)->cpus_unread = !cpus_read; }
+
 // ---- making ----
 
 static struct engine *free_measure(struct engine *engine) {
@@ -425,6 +429,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .snapshot = present_snapshot,
                                           .yield = yield_counters,
                                           .refresh = refresh,
+                                          .attend = attend,
                                           .prepare = prepare,
                                           .abandon = abandon,
                                           .change = change,
@@ -438,6 +443,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .setup = setup,
                           .type = type,
                           .self = request->self,
+                          .newest = request->newest,
                           .seed = request->seed,
                           .errors = errors};
     const struct collector_request collector = {.source = type->source,

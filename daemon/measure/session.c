@@ -42,16 +42,6 @@ struct session {
 
 // ---- time ----
 
-static uint64_t virtual_now(const void *context) { return *(const uint64_t *)context; }
-static uint64_t no_cpu_time(const void *context) {
-    (void)context;
-    return 0;
-}
-static double no_time_of_day(const void *context) {
-    (void)context;
-    return 0;
-}
-
 static uint64_t now_of(const struct session *s) { return s->clocks.monotonic_ns(s->clocks.context); }
 
 // True if a signal asks for the end.
@@ -300,7 +290,7 @@ static int tell_whole(struct session *s) {
         any = any || report_has_values(&reports[n]);
         n++;
     }
-    if (any)
+    if (any && report_tell_memory(reports, n) == 0)
         output_whole(s->request->output, &head, reports, n);
     else if (n > 0)
         log_error("nothing could be measured: %s", report_reason(&reports[0]));
@@ -316,13 +306,11 @@ static int tell_whole(struct session *s) {
 
 static int begin(struct session *s) {
     s->simulated = s->setup->types[0].source->simulated;
-    s->clocks = clocks_kernel;
-    if (s->simulated)
-        s->clocks = (struct clocks){virtual_now, no_cpu_time, no_time_of_day, &s->virtual_ns};
+    s->clocks = s->simulated ? clocks_virtual(&s->virtual_ns) : clocks_kernel;
     s->virtual_ns = (uint64_t)(1 / NS);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), now_of(s));
     s->self.budget.allowed *= COSTS_MORE;
-    int r = engine_new_all(s->setup, &s->self, now_of(s), s->errors, s->engines, &s->n);
+    int r = engine_new_all(s->setup, &s->self, NULL, now_of(s), s->errors, s->engines, &s->n);
     for (size_t i = 0; i < s->n; i++) {
         s->whole[i] = collected_new(false);
         s->interval[i] = collected_new(false);

@@ -18,6 +18,8 @@
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/newest.h"
+#include "daemon/engine/readers.h"
 #include "daemon/memory/memory_watch.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
@@ -49,6 +51,8 @@ struct service {
     struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
+    struct newest newest;
+    struct readers readers;
     struct listening *listening;
     struct protection *protection;
     struct textfile *textfile; // NULL: none
@@ -75,7 +79,7 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
     self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
-    return engine_new_all(s->setup, &s->self, now_ns, errors, s->engines, &s->n_engines);
+    return engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
 }
 
 // ---- steps ----
@@ -94,17 +98,12 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     if (type == 0)
         memory_watch_attach(s->memory, s->setup, clocks_now_ns(), snapshot);
     const struct http_published published = {present_view(s, type), snapshot};
+    newest_put(&s->newest, type, published.view, snapshot);
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
     s->self.textfile = textfile_state(s->textfile);
     if (type < s->setup->n_types)
         send_status(s, type, snapshot);
-}
-
-// Once an interval, after a snapshot has been published: the next one shows what has changed.
-static void look_at_platform(struct service *s) {
-    if (setup_look_at_platform(s->setup, clocks_now_ns()))
-        engine_refresh_all(s->engines, s->n_engines);
 }
 
 static bool all_have_plans(const struct service *s) {
@@ -133,18 +132,13 @@ static int start_http(struct service *s) {
 // Logs what a configuration that comes into force means.
 static void summarize(const struct service *s, bool starts) {
     struct shown shown = {.memory = memory_watch_look(s->memory, s->setup, clocks_now_ns())};
-    struct series_texts texts;
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
     shown_count(&shown, s->n_engines);
     summary_readers(s->setup, s->options->web.systemd_socket);
-    series_describe(&shown, &s->setup->profile->settings, &texts);
-    if (texts.host[0] != '\0')
-        log_warning("%s", texts.host);
-    if (texts.cpus[0] != '\0')
-        log_warning("%s", texts.cpus);
+    series_warn(&shown, &s->setup->profile->settings);
 }
 
 // Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
@@ -175,8 +169,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         r = serve(s);
     if (snapshot && s->serving)
         publish(s, i, snapshot);
-    if (snapshot && i == 0)
-        look_at_platform(s);
+    if (snapshot && i == 0 && setup_look_at_platform(s->setup, clocks_now_ns()))
+        engine_refresh_all(s->engines, s->n_engines); // the next one shows what has changed
     if (snapshot && !snapshot->within_round && i < s->setup->n_types)
         s->reload.round_over = true;
     bool made = snapshot != NULL;
@@ -189,6 +183,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
     int r = 0;
     *deadline_ns = UINT64_MAX;
+    readers_step(&s->readers, http_server_cpus_read(listening_server(s->listening)), clocks_now_ns(), s->engines,
+                 s->n_engines);
     for (size_t i = 0; i < s->n_engines && r >= 0; i++) {
         uint64_t now_ns = clocks_now_ns();
         if (all || s->deadlines_ns[i] <= now_ns)
@@ -431,6 +427,7 @@ static void service_close(struct service *s) {
         struct engine *engine = s->engines[--s->n_engines];
         engine->ops->free(engine);
     }
+    newest_deinit(&s->newest);
     reload_deinit(&s->reload);
     s->setup = load_free(s->setup);
     s->loop = sd_event_unref(s->loop);

@@ -93,11 +93,9 @@ static void note_no_hardware(struct source *source, int error) {
     }
     char remedy[PMU_LINUX_REMEDY_MAX];
     pmu_linux_remedy(error, 0, remedy, sizeof remedy);
-    source_note(
-        source, "cpu", pmu_linux_reason(error),
-        "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's software "
-        "events are measured instead: %s",
-        strerror(-error), remedy);
+    source_note(source, "cpu", pmu_linux_reason(error),
+                "no hardware PMU can be used (%s): no Topdown, no MPKI and no miss ratio, only software events; %s",
+                strerror(-error), remedy);
 }
 
 // Whoever may not count cannot know what there is.

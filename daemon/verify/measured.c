@@ -35,16 +35,6 @@ struct session {
     double first_iterations;
 };
 
-static uint64_t virtual_now(const void *context) { return *(const uint64_t *)context; }
-static uint64_t no_cpu_time(const void *context) {
-    (void)context;
-    return 0;
-}
-static double no_time_of_day(const void *context) {
-    (void)context;
-    return 0;
-}
-
 static uint64_t now_of(const struct session *s) { return s->clocks.monotonic_ns(s->clocks.context); }
 
 static void wait_until(struct session *s, uint64_t until_ns) {
@@ -162,14 +152,13 @@ static int begin(struct session *s, struct errors *errors) {
     s->out->simulated = source->simulated;
     s->out->counters = source->takes_counters;
     s->virtual_ns = (uint64_t)SECOND_NS;
-    s->clocks =
-        source->simulated ? (struct clocks){virtual_now, no_cpu_time, no_time_of_day, &s->virtual_ns} : clocks_kernel;
+    s->clocks = source->simulated ? clocks_virtual(&s->virtual_ns) : clocks_kernel;
     s->collected = collected_new(false);
     if (!s->collected)
         return -ENOMEM;
     s->begun_ns = now_of(s);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), s->begun_ns);
-    return engine_new_all(s->setup, &s->self, s->begun_ns, errors, s->engines, &s->n);
+    return engine_new_all(s->setup, &s->self, NULL, s->begun_ns, errors, s->engines, &s->n);
 }
 
 int measured_take(const struct measured_request *request, struct measured *out, struct errors *errors) {
