@@ -62,6 +62,8 @@ const struct family_info family_table[FAMILY_N] = {
                            "Bytes that the kernel moved between tiers of memory."},
     [FAMILY_RESCTRL_BYTES] = {PREFIX "resctrl_memory_bytes_total", "counter",
                               "Bytes between last-level caches and memory as resctrl counts them."},
+    [FAMILY_UNCORE_EVENT] = {PREFIX "uncore_event_total", "counter",
+                             "Events of PMUs that the configuration names, in base units."},
     [FAMILY_UNCORE_UP] = {PREFIX "uncore_up", "gauge",
                           "1 where a kind of PMU outside the cores delivered counts since the last snapshot."},
     [FAMILY_UNCORE_ERROR] = {PREFIX "uncore_error", "gauge",
