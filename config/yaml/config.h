@@ -101,6 +101,8 @@ struct config_textfile {
 struct config_uncore {
     bool off;        // none of them is opened
     unsigned groups; // of kinds, one bit each; see config_uncore_selects
+    struct config_group *named;
+    size_t n_named; // metric groups of the kinds' specs
 };
 enum { CONFIG_UNCORE_STANDARD = 1 }; // memory alone
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/uncore/uncore_setup.h"
 
+#include "daemon/uncore/uncore_groups.h"
 #include "daemon/uncore/uncore_source.h"
 
 int uncore_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     if (options->pmu == PMU_REPLAY || setup->config->uncore.off)
         return 0; // recordings are of cores
-    return options->pmu == PMU_SIM ? uncore_sim_setup(setup, options, errors)
-                                   : uncore_host_setup(setup, options, errors);
+    int r =
+        options->pmu == PMU_SIM ? uncore_sim_setup(setup, options, errors) : uncore_host_setup(setup, options, errors);
+    return r == 0 ? uncore_groups_check(setup, errors) : r;
 }
