@@ -17,6 +17,7 @@ struct rig {
     struct topology *topology; // the layout's
     struct plan *plan;         // the layout's
     bool refused;              // no event group can be opened
+    bool cpus_read;            // somebody reads the intervals of single CPUs
 };
 
 // Plans the metric groups of the daemon's default profile, as far as the spec has them. Takes the topology.

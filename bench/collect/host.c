@@ -134,8 +134,8 @@ static void run(const struct rig *rig, const struct trace *trace, uint32_t type,
 // Compares both ways with the spec's events, or with a software event in the place of each.
 static bool compare(const char *name, const char *spec, bool software, double ratio_max) {
     static const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
-    static struct errors errors; // far too large for a stack
-    struct rig rig;
+    static struct errors errors;          // far too large for a stack
+    struct rig rig = {.cpus_read = true}; // as on all hosts that are not large
     struct topology *topology;
     struct trace trace;
     struct costs costs;

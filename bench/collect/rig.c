@@ -88,6 +88,7 @@ bool ours_step(struct ours *ours) {
     if (sampler_step(ours->sampler, ours->now_ns, &ours->now_ns) == 0)
         return false;
     double begin = ours->derive_seconds ? collect_cpu_seconds() : 0;
+    derive_want_cpus(ours->derive, ours->rig->cpus_read);
     struct snapshot *snapshot = snapshot_new(ours->rig->layout);
     derive_round(ours->derive, sampler_readings(ours->sampler), snapshot);
     snapshot_unref(snapshot);

@@ -30,6 +30,8 @@ struct estimate {
     struct scopes *scopes;
     double memory_rounds;
     double seconds; // of the round taken in
+    bool wants_cpus;
+    uint64_t rounds_of_cpus; // since they are wanted
     struct estimate_rounds *rounds;
     struct estimate_means *means;
     struct estimate_sizes *sizes;
@@ -46,7 +48,7 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     struct estimate *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
-    *e = (struct estimate){.plan = plan, .memory_rounds = memory_rounds};
+    *e = (struct estimate){.plan = plan, .memory_rounds = memory_rounds, .wants_cpus = true};
     e->rows = rows_new(plan);
     e->scopes = scopes_new(topology);
     if (!e->rows || !e->scopes)
@@ -90,6 +92,21 @@ void estimate_forget_cpu(struct estimate *e, size_t cpu) {
         estimate_forget_unit(e, cpu, u);
 }
 
+bool estimate_wants_batch(const struct estimate *e, size_t batch) {
+    return e->wants_cpus || batch < scope_of_cpu(e->scopes->topology, 0);
+}
+
+void estimate_want_cpus(struct estimate *e, bool wanted) {
+    size_t first = scope_of_cpu(e->scopes->topology, 0);
+    if (wanted && !e->wants_cpus) {
+        estimate_means_forget(e->means, first);
+        estimate_sizes_forget(e->sizes, first);
+        estimate_spreads_forget(e->spreads, first);
+        e->rounds_of_cpus = 0;
+    }
+    e->wants_cpus = wanted;
+}
+
 // ---- a round ----
 
 static void take_metric(struct estimate *e, const struct estimate_batch *batch, size_t m) {
@@ -108,6 +125,8 @@ static void take_metric(struct estimate *e, const struct estimate_batch *batch, 
 static bool has_differences(const struct estimate *e, const struct estimate_batch *batch) {
     struct estimate_part part;
     size_t at = 0;
+    if (batch->first)
+        return false;
     while (estimate_batch_next(batch, &at, &part))
         for (size_t u = 0; u < e->rows->n_units; u++)
             for (size_t l = 0; l < LANES; l++)
@@ -134,10 +153,11 @@ static void prefetch_block(const struct estimate *e, size_t index, size_t block)
 
 void estimate_take_batch(struct estimate *e, size_t index) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
-    if (!(e->seconds > 0) || scopes_own(e->scopes, index) != index)
+    if (!(e->seconds > 0) || scopes_own(e->scopes, index) != index || !estimate_wants_batch(e, index))
         return;
     struct estimate_batch batch = {.index = index,
                                    .of_cpus = index >= first,
+                                   .first = index >= first && e->rounds_of_cpus == 1,
                                    .rounds = e->rounds,
                                    .cores = e->cores,
                                    .steps = e->steps,
@@ -165,6 +185,7 @@ void estimate_take_cpus(struct estimate *e, const struct cells *cells, double se
     e->seconds = seconds;
     if (!(seconds > 0))
         return;
+    e->rounds_of_cpus += e->wants_cpus;
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_steps_take_round(e->steps, cells);
     estimate_sizes_take_round(e->sizes, e->rounds);
@@ -262,7 +283,9 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct topology *topology = e->scopes->topology;
     struct known known = known_of(e, scope_batch(topology, scope), metric);
     struct lanes common = common_of(&known);
-    return degrees_of(&known, &common).of[scope_lane(topology, scope)];
+    return estimate_wants_batch(e, scope_batch(topology, scope))
+               ? degrees_of(&known, &common).of[scope_lane(topology, scope)]
+               : 0;
 }
 
 // The least standard errors of so many rounds, in the exported scale: those of the idle share by its pieces together.
@@ -321,8 +344,16 @@ static struct lanes errors_of(const struct known *known, const struct lanes *com
     return variance;
 }
 
+static struct estimate_intervals no_intervals(void) {
+    return (struct estimate_intervals){lanes_all(NAN), lanes_all(NAN), lanes_all(NAN), lanes_all(ESTIMATE_NONE)};
+}
+
 void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out) {
+    if (!estimate_wants_batch(e, batch)) {
+        *out = no_intervals();
+        return;
+    }
     struct known known = known_of(e, batch, metric);
     const struct estimate_spread *spread = known.spread;
     const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];

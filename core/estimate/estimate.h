@@ -29,6 +29,9 @@
 // rounds hide a part of their own errors, which leverage tells, and fewer than about two have no interval at all
 // (estimate_unseen.h).
 //
+// Single CPUs are most of the scopes of a large host and most of the work, and nearly nobody reads their intervals. So
+// they can be left out, and be made again from then on.
+//
 // Derivatives are taken at the mean of recent rounds; a metric made of other metrics passes their residuals on. All
 // memory is allocated at creation.
 
@@ -82,6 +85,11 @@ void estimate_take_round(struct estimate *estimate, const struct cells *cells, d
 // follow from: first all CPUs, then each batch of scopes once.
 void estimate_take_cpus(struct estimate *estimate, const struct cells *cells, double seconds);
 void estimate_take_batch(struct estimate *estimate, size_t batch);
+
+// Single CPUs have estimates unless they are not wanted. Where they are wanted again, they are what an estimate would
+// have whose first round comes next: the second one has intervals. Those of sockets and the host never change by it.
+void estimate_want_cpus(struct estimate *estimate, bool wanted);
+bool estimate_wants_batch(const struct estimate *estimate, size_t batch); // else it has no intervals
 
 // After a CPU was offline or time passed unmeasured: do not compare the rounds before and after. The second: for one
 // unit.

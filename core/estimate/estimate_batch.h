@@ -11,6 +11,7 @@ struct estimate_batch {
     size_t index;         // of the batch
     bool of_cpus;         // each lane is a CPU of its own
     size_t block;         // if so: of these CPUs
+    bool first;           // if so: theirs is the first round taken in, so it is compared with none before it
     struct scope_cpus in; // else: the scope's CPUs
     const struct estimate_rounds *rounds;
     struct estimate_cores *cores; // for one sum at a time

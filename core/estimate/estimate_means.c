@@ -25,6 +25,12 @@ struct estimate_means *estimate_means_free(struct estimate_means *means) {
     return NULL;
 }
 
+void estimate_means_forget(struct estimate_means *means, size_t first) {
+    size_t n = means->n_batches - first, n_values = means->rows->n_values, n_units = means->rows->n_units;
+    memset(means->means + first * n_values, 0, n * n_values * sizeof *means->means);
+    memset(means->n_rounds + first * n_units, 0, n * n_units * sizeof *means->n_rounds);
+}
+
 // Sums the CPUs' n values of a unit.
 static void sum_unit(const struct estimate_batch *batch, size_t unit, size_t n, struct lanes *sums) {
     struct estimate_part part;

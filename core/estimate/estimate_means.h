@@ -25,6 +25,9 @@ static inline const struct lanes *estimate_means_row(const struct estimate_means
 // The same of this round, in the batch taken in last.
 static inline const struct lanes *estimate_means_sums(const struct estimate_means *means) { return means->sums; }
 
+// Forgets all rounds of the batches from `first` on.
+void estimate_means_forget(struct estimate_means *means, size_t first);
+
 // Adds this round of a batch's scopes to their means.
 void estimate_means_move(struct estimate_means *means, const struct estimate_batch *batch);
 

@@ -2,6 +2,7 @@
 #include "core/estimate/estimate_spread.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/block.h"
 
@@ -22,6 +23,13 @@ struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared,
 struct estimate_spreads *estimate_spreads_free(struct estimate_spreads *spreads) {
     free(spreads);
     return NULL;
+}
+
+void estimate_spreads_forget(struct estimate_spreads *spreads, size_t first) {
+    size_t n = (spreads->n_batches - first) * spreads->n_metrics;
+    memset(estimate_spreads_at(spreads, first, 0), 0, n * sizeof *spreads->spreads);
+    if (spreads->has_floors)
+        memset(estimate_spreads_floor(spreads, first, 0), 0, n * sizeof *spreads->floors);
 }
 
 struct lanes estimate_weigh(struct lanes *rounds, const struct lanes *data, double memory_rounds) {

@@ -73,6 +73,9 @@ static inline struct estimate_together *estimate_spreads_together(const struct e
     return batch < spreads->n_shared ? &spreads->togethers[batch * spreads->n_metrics + metric] : NULL;
 }
 
+// Forgets all rounds of the batches from `first` on, which is none of the shared ones.
+void estimate_spreads_forget(struct estimate_spreads *spreads, size_t first);
+
 // Takes a metric's round in, in the lanes with `data` above 0.
 void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_t metric,
                            const struct estimate_sample *sample, const struct lanes *data, double memory_rounds);

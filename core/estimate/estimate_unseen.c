@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/block.h"
 
@@ -74,6 +75,11 @@ struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes) {
     return NULL;
 }
 
+void estimate_sizes_forget(struct estimate_sizes *sizes, size_t first) {
+    size_t n = (sizes->n_batches - first) * sizes->rows->n_units;
+    memset(estimate_sizes_row(sizes, first), 0, n * sizeof *sizes->sizes);
+}
+
 // ---- a round ----
 
 static struct lanes *all_of(const struct estimate_sizes *sizes, size_t block, size_t unit) {
@@ -122,7 +128,8 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
     size_t place = sizes->same[sizes->first_same[u]].place;
     struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], all = *all_of(sizes, block, u);
     struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place], differences;
-    struct lanes share = cell->share, covered = cell->covered, uncovered = cell->uncovered;
+    struct lanes share = cell->share, covered = batch->first ? lanes_all(-1) : cell->covered;
+    struct lanes uncovered = cell->uncovered;
     struct size_now size;
     for (size_t l = 0; l < LANES; l++) {
         double difference = (now.of[l] - before.of[l]) * uncovered.of[l];
@@ -162,7 +169,8 @@ static struct size_now size_of(const struct estimate_sizes *sizes, const struct 
 static struct lanes roots_of(const struct estimate_batch *batch, size_t block, size_t u, size_t place) {
     const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
     struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], share = cell->share, roots;
-    struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place], had = cell->share_before;
+    struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place];
+    struct lanes had = batch->first ? lanes_all(0) : cell->share_before;
     struct lanes held = batch->rounds->held[block];
     for (size_t l = 0; l < LANES; l++) {
         double both = had.of[l] > 0 ? 2 * held.of[l] * now.of[l] * before.of[l] : 0;

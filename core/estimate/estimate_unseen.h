@@ -52,6 +52,9 @@ struct estimate_sizes {
 struct estimate_sizes *estimate_sizes_new(const struct rows *rows, size_t n_batches, size_t n_blocks);
 struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes);
 
+// Forgets all rounds of the batches from `first` on.
+void estimate_sizes_forget(struct estimate_sizes *sizes, size_t first);
+
 // Takes in a round on every CPU; then, batch by batch, finds what its windows have missed.
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds);
 void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch);

@@ -233,6 +233,20 @@ static void fill_steps(struct history *history, size_t series, const struct snap
     }
 }
 
+// What a traffic metric of boxes, which is that of one box, is multiplied by: how many boxes the scope has.
+static double boxes_of(const struct history *history, const struct series *series) {
+    const struct snapshot_layout *layout = history->layout;
+    const struct topology *topology = layout->topology;
+    const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[series->metric].metric];
+    double boxes = 0;
+    if (!topology->boxes || metric->traffic == TRAFFIC_NONE)
+        return 1;
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        if (series->scope == 0 || series->scope == snapshot_scope_socket(s))
+            boxes += topology->sockets[s].measured;
+    return boxes;
+}
+
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
     struct series *series = &history->series[i];
     const struct snapshot_layout *layout = snapshot->layout;
@@ -253,9 +267,10 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
         series->b = values[snapshot_denominator(layout, series->scope, series->metric)];
     }
     bool grew = series->b > b && series->a >= a; // false for NaN
-    add_to_rings(history, i, series->a - a, grew ? series->b - b : 0, gauge / series->k);
+    double boxes = boxes_of(history, series);
+    add_to_rings(history, i, (series->a - a) * boxes, grew ? series->b - b : 0, gauge * boxes / series->k);
     if (!history->gap)
-        fill_steps(history, i, snapshot, gauge / series->k);
+        fill_steps(history, i, snapshot, gauge * boxes / series->k);
 }
 
 void history_take(struct history *history, const struct snapshot *snapshot) {

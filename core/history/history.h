@@ -9,6 +9,8 @@
 // level-1 category's from pipeline slots. All other metrics have the mean of their gauges. In a step in which no core's
 // round ended, a quotient has the last gauge, which then still was the newest value.
 //
+// Traffic outside the cores is that of all boxes of the host or socket, although its metric is that of one box.
+//
 // Times are those of the monotonic clock, so a step of the wall clock moves nothing. No locks: for one thread.
 
 #include "core/history/marks.h"

@@ -78,6 +78,8 @@ struct derive *derive_free(struct derive *d) {
     return NULL;
 }
 
+void derive_want_cpus(struct derive *d, bool wanted) { estimate_want_cpus(d->estimate, wanted); }
+
 // ---- a round ----
 
 // Finds the CPUs whose rounds have ended, and begins these rounds.

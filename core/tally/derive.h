@@ -32,6 +32,10 @@ struct derive *derive_free(struct derive *derive);
 // Returns 0 or -ENOMEM, after which the new derive can only be freed.
 int derive_continue(struct derive *derive, const struct derive *old);
 
+// Whether single CPUs have intervals from the next round on, as they have at first. They are most of the work on a
+// large host. Values, totals, and the intervals of sockets and the host never change by it (estimate_want_cpus).
+void derive_want_cpus(struct derive *derive, bool wanted);
+
 // Adds one round to the totals and fills `out`, which must be new; self values are left to the caller. If there was no
 // memory for a snapshot, `out` is NULL, and the totals still advance.
 void derive_round(struct derive *derive, const struct readings *readings, struct snapshot *out);

@@ -39,16 +39,31 @@ static void find_basis(const struct derive *d, const struct snapshot *out, struc
     }
 }
 
+static void write_basis(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t metric,
+                        const struct lanes *values) {
+    const struct snapshot_layout *layout = d->layout;
+    struct basis basis;
+    find_basis(d, out, scopes, metric, &basis);
+    double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, metric)];
+    double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
+    for (size_t l = 0; l < scopes.n; l++) {
+        size_t at = l * layout->scope_stride;
+        if (isnan(values->of[l]))
+            continue;
+        windows[at] = isfinite(basis.windows.of[l]) ? basis.windows.of[l] : NAN;
+        share[at] = isfinite(basis.share.of[l]) ? basis.share.of[l] : NAN;
+    }
+}
+
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
                         const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
     struct scope_range scopes = scopes_of_batch(layout->topology, batch);
     struct estimate_intervals all;
-    struct basis basis;
+    write_basis(d, out, scopes, metric, values);
+    if (!estimate_wants_batch(d->estimate, batch))
+        return;
     estimate_get_batch(d->estimate, batch, metric, values, 1, &all);
-    find_basis(d, out, scopes, metric, &basis);
-    double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, metric)];
-    double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
     double *error = &out->values[snapshot_standard_error(layout, scopes.first, metric)];
     double *low = &out->values[snapshot_low(layout, scopes.first, metric)];
     double *high = &out->values[snapshot_high(layout, scopes.first, metric)];
@@ -56,8 +71,6 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
         size_t at = l * layout->scope_stride;
         if (isnan(values->of[l]))
             continue;
-        windows[at] = isfinite(basis.windows.of[l]) ? basis.windows.of[l] : NAN;
-        share[at] = isfinite(basis.share.of[l]) ? basis.share.of[l] : NAN;
         error[at] = all.standard_error.of[l];
         low[at] = all.low.of[l];
         high[at] = all.high.of[l];

@@ -128,10 +128,11 @@ static int finish(struct bundle *bundle, struct errors *errors) {
 int bundle_write(const struct bundle_request *request, struct errors *errors) {
     struct bundle bundle = {.request = request, .now = time(NULL)};
     struct terminal_progress progress = {0};
-    bundle.redaction = calloc(1, sizeof *bundle.redaction);
-    if (!bundle.redaction)
-        return -ENOMEM;
     bundle_find_names(&bundle);
+    if (bundle.redaction.failed) {
+        redaction_deinit(&bundle.redaction);
+        return -ENOMEM;
+    }
     begin_manifest(&bundle);
     add_version(&bundle);
     add_commands(&bundle, &progress);
@@ -147,6 +148,6 @@ int bundle_write(const struct bundle_request *request, struct errors *errors) {
     int r = finish(&bundle, errors);
     text_free(&bundle.archive);
     text_free(&bundle.manifest);
-    free(bundle.redaction);
+    redaction_deinit(&bundle.redaction);
     return r;
 }

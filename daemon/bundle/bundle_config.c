@@ -27,7 +27,7 @@ static bool is_common(const char *word) {
 
 static void add(struct bundle *bundle, const char *word, const char *to) {
     if (word && !is_common(word))
-        redaction_add(bundle->redaction, word, to);
+        redaction_add(&bundle->redaction, word, to);
 }
 
 static void add_host(struct bundle *bundle, const char *name) {
@@ -116,7 +116,7 @@ static struct web_settings *load_web(struct bundle *bundle, char **path) {
     return web;
 }
 
-// However the file writes them. They come last: there may be more of them than there is room for.
+// However the file writes them.
 static void add_patterns(struct bundle *bundle) {
     const struct config *config = bundle->request->setup->config;
     for (size_t i = 0; i < config->n_hosts; i++)

@@ -20,7 +20,7 @@ void bundle_add_text(struct bundle *bundle, const char *name, const char *why, s
     if (text->failed)
         bundle->archive.failed = true;
     else
-        redaction_text(bundle->redaction, text->data ? text->data : "", text->length, &clean);
+        redaction_text(&bundle->redaction, text->data ? text->data : "", text->length, &clean);
     bundle->archive.failed |= clean.failed;
     bundle_add_bytes(bundle, name, why, clean.data ? clean.data : "", clean.length);
     text_free(&clean);

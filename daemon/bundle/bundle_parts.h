@@ -11,7 +11,7 @@
 
 struct bundle {
     const struct bundle_request *request;
-    struct redaction *redaction;
+    struct redaction redaction;
     struct text archive, manifest;
     time_t now;
 };

@@ -121,8 +121,9 @@ static void remove_folder(const char *folder) {
     (void)rmdir(folder);
 }
 
-// Runs the daemon without a port; its text file, if the configuration has one, goes to the folder.
-static int record(const struct options *options, const char *folder) {
+// Runs the daemon without a port; its text file, if the configuration has one, goes to the folder. One of the signals
+// `ending`, which are blocked, ends it early and stays pending.
+static int record(const struct options *options, const char *folder, const sigset_t *ending) {
     char recording[PATH_BYTES_MAX], log[PATH_BYTES_MAX];
     struct child_words words;
     const struct timespec pause = {.tv_sec = RECORDING_SECONDS};
@@ -141,7 +142,9 @@ static int record(const struct options *options, const char *folder) {
     (void)close(fd);
     if (child < 0)
         return child;
-    (void)nanosleep(&pause, NULL);
+    int signal = sigtimedwait(ending, NULL, &pause);
+    if (signal > 0)
+        (void)raise(signal);
     (void)kill(child, SIGTERM);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -157,13 +160,20 @@ void bundle_add_recording(struct bundle *bundle) {
         return;
     }
     (void)snprintf(folder, sizeof folder, "%s/topdownd-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    int r = mkdtemp(folder) ? record(bundle->request->options, folder) : -errno;
+    // Whoever ends us finds no folder left behind.
+    sigset_t ending, before;
+    (void)sigemptyset(&ending);
+    (void)sigaddset(&ending, SIGINT);
+    (void)sigaddset(&ending, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &ending, &before);
+    int r = mkdtemp(folder) ? record(bundle->request->options, folder, &ending) : -errno;
     if (r == 0)
         add_folder(bundle, folder, "recording",
                    "some seconds of every reading: 'topdownd --pmu replay:FILE' shows them");
     else
         bundle_miss(bundle, "recording/recording", strerror(-r));
     remove_folder(folder);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 void bundle_add_verified(struct bundle *bundle) {

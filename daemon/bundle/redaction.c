@@ -4,23 +4,47 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
+static bool make_room(struct redaction *redaction) {
+    if (redaction->n < redaction->capacity)
+        return true;
+    size_t capacity = redaction->capacity ? 2 * redaction->capacity : 64;
+    struct redaction_word *words = reallocarray(redaction->words, capacity, sizeof *words);
+    if (!words)
+        return false;
+    redaction->words = words;
+    redaction->capacity = capacity;
+    return true;
+}
+
 void redaction_add(struct redaction *redaction, const char *from, const char *to) {
-    if (!from || strlen(from) < 2 || strlen(from) >= REDACTION_WORD_MAX || redaction->n == REDACTION_WORDS_MAX)
+    if (!from || strlen(from) < 2)
         return;
-    size_t at = 0; // the longest first: a host's full name before its short one
     for (size_t i = 0; i < redaction->n; i++)
         if (strcmp(redaction->words[i].from, from) == 0)
             return;
+    char *copy = make_room(redaction) ? strdup(from) : NULL;
+    if (!copy) {
+        redaction->failed = true;
+        return;
+    }
+    size_t at = 0;
     while (at < redaction->n && strlen(redaction->words[at].from) >= strlen(from))
         at++;
     memmove(&redaction->words[at + 1], &redaction->words[at], (redaction->n - at) * sizeof redaction->words[0]);
+    redaction->words[at] = (struct redaction_word){.from = copy, .to = to};
     redaction->n++;
-    (void)snprintf(redaction->words[at].from, REDACTION_WORD_MAX, "%s", from);
-    redaction->words[at].to = to;
+}
+
+void redaction_deinit(struct redaction *redaction) {
+    for (size_t i = 0; i < redaction->n; i++)
+        free(redaction->words[i].from);
+    free(redaction->words);
+    *redaction = (struct redaction){0};
 }
 
 // A piece of the text that is to be taken out; its length is 0 if there is none.

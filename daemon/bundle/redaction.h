@@ -5,19 +5,22 @@
 // Takes out of a text what says who somebody is: known words (host and user names, paths of keys), the names of home
 // folders, addresses of networks and cards, and hashes of passwords. Addresses of the loopback stay.
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "exporters/view/text.h"
 
-enum { REDACTION_WORDS_MAX = 192, REDACTION_WORD_MAX = 512 };
-
+// All zero at first.
 struct redaction {
     struct redaction_word {
-        char from[REDACTION_WORD_MAX];
+        char *from;
         const char *to; // a literal
-    } words[REDACTION_WORDS_MAX];
-    size_t n;
+    } * words;          // the longest first: a host's full name before its short one
+    size_t n, capacity;
+    bool failed; // out of memory: a word is missing, so nothing may be shown
 };
+
+void redaction_deinit(struct redaction *redaction);
 
 // Adds a word, which is found where no letter, digit or underscore precedes or follows it. NULL, "" and words of one
 // character are left out, and so is what is there already.

@@ -37,6 +37,9 @@ struct engine_ops {
     int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
     // Shows the set-up's present platform from the next step on. NULL: the engine's platform never changes.
     void (*refresh)(struct engine *engine);
+    // Whether somebody reads the intervals of single CPUs, from the next snapshot on; until it is called, somebody
+    // does. NULL: the engine always makes them.
+    void (*attend)(struct engine *engine, bool cpus_read);
     // Prepares to go on under another set-up, which is borrowed: does all that can fail. Returns 0; -EAGAIN while the
     // engine looks for counters; -EINVAL with the reason in `errors`, -ENOMEM or another negative errno, and nothing
     // has changed. NULL, like the next two: the engine shows the past.

@@ -137,6 +137,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
 static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(collector_sampler(m->collector));
     moment->snapshot = snapshot_new(m->stage.layout);
+    derive_want_cpus(m->stage.derive, !m->cpus_unread || m->type->topology->n_cpus <= MEASURE_INTERVALS_CPUS);
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
     follow_round(&m->follow, readings);
@@ -387,6 +388,8 @@ static void refresh(struct engine *engine) {
         measure_refresh_view(of(engine));
 }
 
+static void attend(struct engine *engine, bool cpus_read) { of(engine)->cpus_unread = !cpus_read; }
+
 // ---- making ----
 
 static struct engine *free_measure(struct engine *engine) {
@@ -425,6 +428,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .snapshot = present_snapshot,
                                           .yield = yield_counters,
                                           .refresh = refresh,
+                                          .attend = attend,
                                           .prepare = prepare,
                                           .abandon = abandon,
                                           .change = change,

@@ -59,6 +59,7 @@ struct measure {
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
     struct verdict verdict; // that the log has
+    bool cpus_unread;       // nobody reads the intervals of single CPUs
 };
 
 // What the plan of a stage is made from.

@@ -18,6 +18,7 @@
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/readers.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
@@ -48,6 +49,7 @@ struct service {
     struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
+    struct readers readers;
     struct listening *listening;
     struct protection *protection;
     struct textfile *textfile; // NULL: none
@@ -187,6 +189,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
     int r = 0;
     *deadline_ns = UINT64_MAX;
+    readers_step(&s->readers, http_server_cpus_read(listening_server(s->listening)), clocks_now_ns(), s->engines,
+                 s->n_engines);
     for (size_t i = 0; i < s->n_engines && r >= 0; i++) {
         uint64_t now_ns = clocks_now_ns();
         if (all || s->deadlines_ns[i] <= now_ns)

@@ -35,7 +35,6 @@
 #include "exporters/http/http_request.h"
 #include "exporters/http/http_reserve.h"
 #include "exporters/http/http_respond.h"
-#include "exporters/json/json_history.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
@@ -46,7 +45,8 @@ struct http_server {
     uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
     unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];
-    atomic_bool local; // all addresses are loopback ones
+    atomic_bool local;     // all addresses are loopback ones
+    atomic_bool cpus_read; // since the last http_server_cpus_read
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -80,15 +80,21 @@ static enum MHD_Result respond_short_memory(struct http_server *server, struct M
     return r;
 }
 
+static enum MHD_Result respond_not_acceptable(struct MHD_Connection *connection) {
+    return http_respond_text(connection, MHD_HTTP_NOT_ACCEPTABLE,
+                             "Accept-Encoding refuses every coding that there is: allow gzip or identity.\n");
+}
+
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
     struct http_accept accept = http_accept_read(connection);
     enum http_coding coding = http_accept_coding(&accept);
     if (coding == HTTP_CODING_NONE)
-        return http_respond_text(connection, MHD_HTTP_NOT_ACCEPTABLE,
-                                 "Accept-Encoding refuses every coding that there is: allow gzip or identity.\n");
+        return respond_not_acceptable(connection);
     if (http_accept_openmetrics(&accept))
         page = http_page_openmetrics(page);
+    if (http_page_has_cpu_intervals(page))
+        atomic_store(&server->cpus_read, true);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     struct MHD_Response *response = http_render(&server->renderer, page, coding, &publication, now_ms());
     http_publication_unref(&publication);
@@ -125,25 +131,21 @@ static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Conn
 
 // History is rendered for each request: few ask, and each for something else.
 static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {
+    struct http_accept accept = http_accept_read(connection);
+    enum http_coding coding = http_accept_coding(&accept);
+    if (coding == HTTP_CODING_NONE)
+        return respond_not_acceptable(connection);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
+    struct http_history_query query = http_history_query(connection);
     struct shown shown = {.history = NULL};
     struct text text = {0};
     char error[ERROR_TEXT_MAX];
     fill_shown(&shown, &publication);
-    struct http_history_query query = http_history_query(connection);
-    struct view_history history;
-    int r = http_history_read(&server->history, &query, &shown, &history, error, sizeof(error));
-    bool refused = r == -EINVAL;
-    if (r == 0)
-        r = json_render_history(&history, &text);
-    view_history_deinit(&history);
+    int r = http_history_render(&server->history, &query, &shown, coding, &text, error, sizeof(error));
     http_publication_unref(&publication);
-    if (refused)
+    if (r == -EINVAL)
         return http_respond_error(connection, error);
-    if (r == 0)
-        return http_respond_json(connection, &text);
-    text_free(&text);
-    return respond_short_memory(server, connection);
+    return r == 0 ? http_respond_json(connection, &text, coding) : respond_short_memory(server, connection);
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
@@ -454,6 +456,10 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
 }
 
 uint16_t http_server_port(const struct http_server *server, size_t i) { return server->ports[i]; }
+
+bool http_server_cpus_read(struct http_server *server) {
+    return atomic_load(&server->cpus_read) && atomic_exchange(&server->cpus_read, false);
+}
 
 size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renderer.renders); }
 

@@ -73,6 +73,10 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
 // The port that address `i` is bound to; 0: none yet. For the thread that calls http_server_listen.
 uint16_t http_server_port(const struct http_server *server, size_t i);
 
+// True if somebody has asked for a page with the intervals of single CPUs since the last call. Another thread may call
+// it.
+bool http_server_cpus_read(struct http_server *server);
+
 // How often a page has been rendered.
 size_t http_server_renders(const struct http_server *server);
 

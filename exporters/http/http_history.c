@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporters/json/json_history.h"
+#include "exporters/view/gzip.h"
+
 void http_history_init(struct http_history *history) {
     *history = (struct http_history){0};
     pthread_mutex_init(&history->lock, NULL);
@@ -231,4 +234,28 @@ int http_history_read(struct http_history *history, const struct http_history_qu
 
 int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer) {
     return http_history_read(history, &(struct http_history_query){.from = "-3600"}, shown, answer, NULL, 0);
+}
+
+// ---- as JSON ----
+
+static int compress(struct text *text) {
+    struct text plain = *text;
+    *text = (struct text){0};
+    int r = gzip_text(&plain, text);
+    text_free(&plain);
+    return r;
+}
+
+int http_history_render(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
+                        enum http_coding coding, struct text *out, char *error, size_t size) {
+    struct view_history answer;
+    int r = http_history_read(history, asked, shown, &answer, error, size);
+    if (r == 0)
+        r = json_render_history(&answer, out);
+    view_history_deinit(&answer);
+    if (r == 0 && coding == HTTP_GZIP)
+        r = compress(out);
+    if (r < 0)
+        text_free(out);
+    return r;
 }

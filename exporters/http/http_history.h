@@ -9,7 +9,9 @@
 #include <pthread.h>
 
 #include "core/history/history.h"
+#include "exporters/http/http_accept.h"
 #include "exporters/view/shown.h"
+#include "exporters/view/text.h"
 #include "exporters/view/view_history.h"
 #include "exporters/view/view_marks.h"
 
@@ -37,6 +39,9 @@ struct http_history_query http_history_query(struct MHD_Connection *connection);
 // Returns 0, -ENOMEM, or -EINVAL with the mistake and what can be asked in `error`, for people (cut at size - 1).
 int http_history_read(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
                       struct view_history *answer, char *error, size_t size);
+// The same as JSON, in this coding, which is not HTTP_CODING_NONE.
+int http_history_render(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
+                        enum http_coding coding, struct text *out, char *error, size_t size);
 // Level 1 of the host in the last hour. Returns 0 or -ENOMEM; otherwise the same.
 int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer);
 

@@ -143,6 +143,10 @@ bool http_page_changes(enum http_page page) {
     return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG && page != HTTP_PAGE_SCRIPT;
 }
 
+bool http_page_has_cpu_intervals(enum http_page page) {
+    return page == HTTP_PAGE_SNAPSHOT_CPU || page == HTTP_PAGE_TOPDOWN_CPU;
+}
+
 static int render_metrics(enum http_page page, struct http_templates *templates, const struct shown *shown,
                           struct text *out) {
     bool per_cpu = page == HTTP_PAGE_METRICS_CPU || page == HTTP_PAGE_OPENMETRICS_CPU;

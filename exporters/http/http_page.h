@@ -53,6 +53,9 @@ const char *http_page_vary(enum http_page page);
 // False if the page is the same for all snapshots of a view.
 bool http_page_changes(enum http_page page);
 
+// True if the page shows the intervals of single CPUs.
+bool http_page_has_cpu_intervals(enum http_page page);
+
 // All paths with a few words on each, for a client that asked for an unknown one.
 extern const char http_page_list[];
 

@@ -55,14 +55,16 @@ enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned st
     return http_respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
 }
 
-enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text *text) {
+enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text *text, enum http_coding coding) {
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(text->length, text->data, free);
     if (!response) {
         text_free(text);
         return MHD_NO;
     }
     enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, web_of(connection), "application/json"))
+    if (http_add_headers(response, web_of(connection), "application/json") &&
+        MHD_add_response_header(response, "Vary", "Accept-Encoding") == MHD_YES &&
+        (coding != HTTP_GZIP || MHD_add_response_header(response, "Content-Encoding", "gzip") == MHD_YES))
         r = MHD_queue_response(connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return r;

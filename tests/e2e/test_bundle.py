@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import tarfile
@@ -128,6 +129,20 @@ def test_nothing_is_written_over_without_force():
         bundle(folder, "--pmu", f"sim:{STEADY}", "--force")
         assert "MANIFEST.txt" in files_of(path) and stat.S_IMODE(os.stat(path).st_mode) == 0o600
         assert os.listdir(folder) == ["bundle.tar.gz"], os.listdir(folder)
+
+
+def test_ended_early_it_leaves_nothing_behind():
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
+        path = os.path.join(folder, "bundle.tar.gz")
+        command = [BINARY, "doctor", "--bundle", path, "--path.data", ROOT, "--path.run", folder, "--pmu", f"sim:{STEADY}"]
+        process = subprocess.Popen(command, env=os.environ | {"TMPDIR": temporary}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            e2e.wait_for(lambda: any("recording" in files for _, _, files in os.walk(temporary)), "its own recording")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(e2e.TIMEOUT) == -signal.SIGINT, process.returncode
+        finally:
+            process.kill()
+        assert os.listdir(temporary) == [] and not os.path.exists(path), os.listdir(temporary)
 
 
 def test_a_running_daemons_pages_are_in_it():

@@ -275,6 +275,33 @@ static void test_sockets_have_their_own_and_an_only_socket_the_hosts(void **stat
     end(&only);
 }
 
+static void test_traffic_is_that_of_all_boxes_and_other_metrics_are_not_multiplied(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    struct topology *topology = past.host.topology;
+    size_t metric = past.host.plan->metrics[host_metric(&past.host, "branch_mpki")].metric;
+    topology->boxes = true;
+    unsigned all = topology->sockets[0].measured + topology->sockets[1].measured;
+    assert_int_not_equal(topology->sockets[1].measured, all);
+    for (int traffic = 0; traffic <= 1; traffic++) {
+        past.host.catalog->metrics[metric].traffic = traffic ? TRAFFIC_MEMORY_READ : TRAFFIC_NONE;
+        for (size_t scope = 0; scope <= 2; scope++)
+            set_branches(&past, scope, 0, 0);
+        take_after(&past, 10);
+        for (size_t scope = 0; scope <= 2; scope++)
+            set_branches(&past, scope, 5, 1000);
+        take_after(&past, 10);
+        assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), traffic ? 5 * all : 5));
+        assert_true(near(value(&past, 7, "branch_mpki", false, 0), traffic ? 5 * topology->sockets[1].measured : 5));
+        take_after(&past, 10); // nothing is new
+        set_gauge(&past, 0, "branch_mpki", 3);
+        take_after(&past, 10);
+        assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), traffic ? 3 * all : 3));
+    }
+    end(&past);
+}
+
 static void test_another_plan_goes_on_under_the_same_names(void **state) {
     (void)state;
     struct past past;
@@ -348,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_series_that_go_on_keep_their_past_when_others_come),
         cmocka_unit_test(test_the_rings_keep_an_hour_and_a_day),
         cmocka_unit_test(test_sockets_have_their_own_and_an_only_socket_the_hosts),
+        cmocka_unit_test(test_traffic_is_that_of_all_boxes_and_other_metrics_are_not_multiplied),
         cmocka_unit_test(test_another_plan_goes_on_under_the_same_names),
         cmocka_unit_test(test_a_host_with_too_many_series_keeps_the_hosts_and_level1),
         cmocka_unit_test(test_times_are_those_of_the_last_snapshot_that_told_one),

@@ -184,6 +184,7 @@ static void test_every_page_is_the_same_compressed(void **state) {
     assert_int_equal(http_server_renders(f->server), TARGETS_N); // both are made from one rendering
     assert_same_as_gzip(f, "/metrics", "Accept: application/openmetrics-text\r\n");
     assert_same_as_gzip(f, "/metrics/cpu", "Accept: application/openmetrics-text\r\n");
+    assert_same_as_gzip(f, "/api/v1/history", "");
 }
 
 static void test_a_page_is_compressed_once_for_each_publication(void **state) {

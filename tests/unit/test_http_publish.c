@@ -35,6 +35,28 @@ static void test_a_snapshot_is_rendered_once_however_often_it_is_asked_for(void 
     assert_int_equal(http_server_renders(f->server), 3);
 }
 
+static void test_it_tells_whether_somebody_reads_the_intervals_of_cpus(void **state) {
+    const struct fixture *f = *state;
+    static const char *const others[] = {"/",
+                                         "/metrics",
+                                         "/metrics/cpu",
+                                         "/api/v1/snapshot",
+                                         "/api/v1/snapshot?scope=socket",
+                                         "/api/v1/topdown?scope=core",
+                                         "/api/v1/none?scope=cpu",
+                                         "/api/v1/history"};
+    static const char *const readers[] = {"/api/v1/snapshot?scope=cpu", "/api/v1/topdown?scope=cpu"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        free(ask(f, "GET", others[i]));
+        assert_false(http_server_cpus_read(f->server));
+    }
+    for (size_t i = 0; i < 4; i++) { // a page that is kept, too
+        free(ask(f, "GET", readers[i % 2]));
+        assert_true(http_server_cpus_read(f->server));
+        assert_false(http_server_cpus_read(f->server)); // once
+    }
+}
+
 static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
     const struct fixture *f = *state;
     struct snapshot *first = snapshot_new(f->host.layout);
@@ -145,7 +167,9 @@ static const struct {
      {"\"level1\":{\"pipeline_slots_total\":16000000000007,", "\"retiring_ratio\":{\"value\":4.02,"},
      {"\"level1\":{\"pipeline_slots_total\":null,", "\"retiring_ratio\":{\"value\":null,\"reason\":\"the level-1"}},
     {"/api/v1/plan", {"\"counters_usable\":\t5,", "\"topdown_l1\""}, {"\"counters_usable\":\t3,", "\"others_3\""}},
-    {"/", {"5 of 7 counters", "Pipeline slots in the last round"}, {"3 of 7 counters", "<th>retiring_ratio<td>the level-1"}},
+    {"/",
+     {"5 of 7 counters", "Pipeline slots in the last round"},
+     {"3 of 7 counters", "<th>retiring_ratio<td>the level-1"}},
 };
 
 static const char *check_page(const char *answer, size_t page) {
@@ -262,6 +286,7 @@ int main(void) {
 #define WITH(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
         WITH(test_a_snapshot_is_rendered_once_however_often_it_is_asked_for),
+        WITH(test_it_tells_whether_somebody_reads_the_intervals_of_cpus),
         WITH(test_it_is_ready_when_a_round_has_been_measured),
         WITH(test_it_is_not_ready_while_nothing_is_counted_and_says_why),
         WITH(test_a_snapshot_that_no_newer_one_follows_loses_its_gauges),

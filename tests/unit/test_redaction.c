@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,9 +12,8 @@
 
 // What a bundle takes out of its texts, and what it leaves.
 
-static struct redaction *known(void) {
-    struct redaction *redaction = calloc(1, sizeof *redaction);
-    assert_non_null(redaction);
+static struct redaction known(void) {
+    struct redaction known = {0}, *redaction = &known;
     redaction_add(redaction, "db-17", "HOST");
     redaction_add(redaction, "db-17.corp.example", "HOST");
     redaction_add(redaction, "alice", "USER");
@@ -22,18 +21,19 @@ static struct redaction *known(void) {
     redaction_add(redaction, "x", "NEVER");
     redaction_add(redaction, "", "NEVER");
     redaction_add(redaction, NULL, "NEVER");
-    return redaction;
+    assert_false(known.failed);
+    return known;
 }
 
 static void expect(const char *text, const char *expected) {
-    struct redaction *redaction = known();
+    struct redaction redaction = known();
     struct text out = {0};
-    redaction_text(redaction, text, strlen(text), &out);
+    redaction_text(&redaction, text, strlen(text), &out);
     text_append(&out, "", 1);
     assert_false(out.failed);
     assert_string_equal(out.data, expected);
     text_free(&out);
-    free(redaction);
+    redaction_deinit(&redaction);
 }
 
 static void test_names_are_taken_out_as_whole_words(void **state) {
@@ -66,11 +66,38 @@ static void test_addresses_are_taken_out_and_the_loopback_stays(void **state) {
            "at 20:34:14, 0000:00:1f.0, 6.1.0-18, 1.2.3.4.5, 300.1.2.3, ffffffff,00000001");
 }
 
+static void test_words_may_be_many_and_long(void **state) {
+    (void)state;
+    enum { USERS = 1000, KEY_BYTES = 2000 };
+    struct redaction redaction = {0};
+    struct text in = {0}, out = {0};
+    char user[16], key[KEY_BYTES + 1];
+    memset(key, 'k', KEY_BYTES);
+    key[KEY_BYTES] = '\0';
+    redaction_add(&redaction, key, "KEY");
+    for (int i = 0; i < USERS; i++) {
+        (void)snprintf(user, sizeof user, "user-%d", i);
+        redaction_add(&redaction, user, "U");
+        text_format(&in, "%s ", user);
+    }
+    text_string(&in, key);
+    assert_false(redaction.failed || in.failed);
+    redaction_text(&redaction, in.data, in.length, &out);
+    assert_false(out.failed);
+    assert_int_equal(out.length, USERS * 2 + 3);
+    assert_memory_equal(out.data, "U U U U ", 8);
+    assert_memory_equal(out.data + (size_t)USERS * 2, "KEY", 3);
+    text_free(&in);
+    text_free(&out);
+    redaction_deinit(&redaction);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_taken_out_as_whole_words),
         cmocka_unit_test(test_homes_and_hashes_are_taken_out),
         cmocka_unit_test(test_addresses_are_taken_out_and_the_loopback_stays),
+        cmocka_unit_test(test_words_may_be_many_and_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
