@@ -57,7 +57,9 @@ def read(folder):
             code = next((entry[key] for key in ("EventCode", "ConfigCode", "EventidCode") if key in entry), "0")
             if "EventName" in entry and "," not in code and "MetricExpr" not in entry:
                 terms = {term: number(entry[key]) for key, term in TERMS if key in entry and number(entry[key])}
-                terms |= {term: number(value) for term, value in re.findall(r"(\w+)=(\w+)", entry.get("Filter", ""))}
+                # The home agents' filter of opcodes is in the upper half of config1, as the kernel's format and perf have it.
+                terms |= {term: number(value) << (32 if term == "config1" and number(value) < 1 << 32 else 0)
+                          for term, value in re.findall(r"(\w+)=(\w+)", entry.get("Filter", ""))}
                 events[entry["EventName"]] = (number(code), terms)
             elif "MetricName" in entry:
                 metrics[entry["MetricName"]] = entry
