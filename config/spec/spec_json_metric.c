@@ -78,9 +78,23 @@ static enum metric_constraint constraint_of(const struct json_node *ours) {
     return CONSTRAINT_NONE;
 }
 
+static enum catalog_waits waits_of(const struct json_node *ours) {
+    const char *names[WAITS_N], *name;
+    if (!json_get_text(ours, "waits_for", JSON_OPTIONAL, &name))
+        return WAITS_NONE;
+    for (unsigned i = WAITS_NONE + 1; i < WAITS_N; i++) {
+        names[i] = catalog_waits_name((enum catalog_waits)i);
+        if (strcmp(names[i], name) == 0)
+            return (enum catalog_waits)i;
+    }
+    json_fail_suggest(ours, name, names + 1, WAITS_N - 1, "nothing that can be waited for has this name");
+    return WAITS_NONE;
+}
+
 static void read_ours(const struct json_node *metric, struct catalog_metric_text *text) {
-    static const char *const keys[] = {"name",       "definition",     "meaning",     "parent",       "threshold",
-                                       "constraint", "rate_threshold", "rate_advice", "alternatives", "traffic"};
+    static const char *const keys[] = {"name",         "definition", "meaning",        "parent",
+                                       "threshold",    "constraint", "rate_threshold", "rate_advice",
+                                       "alternatives", "traffic",    "waits_for"};
     struct json_node ours;
     if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
@@ -91,6 +105,7 @@ static void read_ours(const struct json_node *metric, struct catalog_metric_text
     (void)json_get_number(&ours, "rate_threshold", JSON_OPTIONAL, 0, 1e15, &text->rate_threshold);
     (void)json_get_text(&ours, "rate_advice", JSON_OPTIONAL, &text->rate_advice);
     text->constraint = constraint_of(&ours);
+    text->waits = waits_of(&ours);
 }
 
 static void read_alternative(struct spec_reader *spec, const struct json_node *alternative, unsigned metric) {

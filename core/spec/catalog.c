@@ -28,6 +28,11 @@ const char *catalog_core_slots_name(enum catalog_core_slots slots) {
     return names[slots];
 }
 
+const char *catalog_waits_name(enum catalog_waits waits) {
+    static const char *const names[WAITS_N] = {"", "back_end", "memory", "dram", "dram_bandwidth", "dram_latency"};
+    return names[waits];
+}
+
 bool catalog_is_special_name(const char *name) {
     bool special = strcasecmp(name, "duration_time") == 0;
     for (int i = 0; i < CORE_SLOTS_N; i++)

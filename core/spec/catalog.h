@@ -51,6 +51,19 @@ const char *category_name(enum category category);
 // Shares of stall cycles divide the stalls that a node above counts: they say nothing of how many there are.
 enum metric_domain { METRIC_OTHER, METRIC_PIPELINE_SLOTS, METRIC_CLOCKS, METRIC_STALLS };
 
+// What a high share of a node waits for, as far as the node tells: then what the memory moves says why.
+enum catalog_waits {
+    WAITS_NONE,     // not for memory
+    WAITS_BACK_END, // for data or for execution, which it does not tell apart
+    WAITS_MEMORY,   // for data, in caches or DRAM
+    WAITS_DRAM,
+    WAITS_DRAM_BANDWIDTH, // as the core sees it: it has as many misses open as it can
+    WAITS_DRAM_LATENCY,   // as the core sees it: few misses, each of which it waits for
+    WAITS_N
+};
+// In a spec; "" for WAITS_NONE.
+const char *catalog_waits_name(enum catalog_waits waits);
+
 // The kinds of events in formulas.
 enum catalog_event_kind {
     EVENT_COUNTED,     // an event of a PMU
@@ -121,6 +134,7 @@ struct catalog_metric {
     int alternative;  // another definition, for hosts on which an event of this one is dead; -1: none
     int stands_for;   // this is an alternative of that metric, whose exported name it has; -1: it is none
     enum metric_constraint constraint;
+    enum catalog_waits waits;
     enum traffic traffic;  // what it tells for all vendors alike; TRAFFIC_NONE: nothing
     double rate_threshold; // numerator per second on the whole host above which a cause is needed; 0: none
     char *rate_advice;     // what to look for above it; "" if there is none
@@ -175,6 +189,7 @@ struct catalog_product {
     char *vendor, *name, *microarchitecture;
     char *pmu;             // the kernel's PMU: a name, or a prefix ending in '*'
     unsigned group_events; // as many at most does its driver take in one event group; 0: all that it counts
+    bool chosen;           // no spec: the configuration names the events, each with a metric that has its name and unit
 };
 
 // A register that several events program and of which a physical core has few (Intel's OFFCORE_RESPONSE MSRs).

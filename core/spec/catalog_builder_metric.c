@@ -102,6 +102,7 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
     metric->export_scale = (text->export_scale > 0 ? text->export_scale : scale) * (other ? other->factor : 1);
     metric->rate_threshold = text->rate_threshold;
     metric->constraint = text->constraint;
+    metric->waits = text->waits;
     metric->parent = metric->alternative = -1;
     metric->stands_for = stands_for;
     if (text->export_name)
@@ -187,6 +188,7 @@ int catalog_builder_add_alternative(struct catalog_builder *builder, unsigned me
                                       .units = of.units,
                                       .formula = text->formula,
                                       .meaning = of.meaning,
+                                      .waits = of.waits,
                                       .rate_threshold = of.rate_threshold,
                                       .rate_advice = of.rate_advice,
                                       .definition = text->definition};

@@ -95,7 +95,7 @@ static int play(struct setup *setup, struct playing *playing, struct errors *err
     struct self self;
     size_t n;
     self_init(&self, &clocks, setup_n_cpus(setup), time.now_ns);
-    int r = engine_new_all(setup, &self, time.now_ns, errors, engines, &n);
+    int r = engine_new_all(setup, &self, NULL, time.now_ns, errors, engines, &n);
     if (r >= 0)
         r = run(engines[0], &time, playing); // a recording has one core type
     while (n > 0) {

@@ -7,22 +7,21 @@
 #include "daemon/engine/measure.h"
 #include "daemon/engine/replay.h"
 
-static int new_measure(struct setup *setup, struct core_type *type, struct self *self, uint64_t now_ns,
-                       struct errors *errors, struct engine **out) {
-    struct measure_request request = {.setup = setup, .type = type, .self = self, .now_ns = now_ns};
-    if (getrandom(&request.seed, sizeof request.seed, 0) != sizeof request.seed)
+static int new_measure(struct measure_request *request, struct errors *errors, struct engine **out) {
+    if (getrandom(&request->seed, sizeof request->seed, 0) != sizeof request->seed)
         return -EIO;
-    return measure_new(&request, errors, out);
+    return measure_new(request, errors, out);
 }
 
-int engine_new_all(struct setup *setup, struct self *self, uint64_t now_ns, struct errors *errors,
-                   struct engine *out[SOURCE_TYPES_MAX], size_t *n) {
+int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
+                   struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n) {
+    struct measure_request request = {.setup = setup, .self = self, .newest = newest, .now_ns = now_ns};
     int r = 0;
     *n = 0;
     for (size_t i = 0; i < setup->n_types + setup->n_boxes && r == 0; i++) {
         struct core_type *type = &setup->types[i];
-        r = type->source->replayed ? replay_new(setup, type, self, &out[i])
-                                   : new_measure(setup, type, self, now_ns, errors, &out[i]);
+        request.type = type;
+        r = type->source->replayed ? replay_new(setup, type, self, &out[i]) : new_measure(&request, errors, &out[i]);
         *n += r == 0;
     }
     return r;

@@ -9,7 +9,7 @@
 #include "core/tally/snapshot.h"
 #include "daemon/base/self.h"
 #include "daemon/source/setup.h"
-#include "exporters/view/view.h"
+#include "exporters/view/shown.h"
 
 struct engine;
 
@@ -56,10 +56,10 @@ struct engine {
     const struct engine_ops *ops;
 };
 
-// Makes the engines for the setup's core types, which share the cost in `self`. Everything is borrowed, `errors` only
-// until all have a plan. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another negative errno; even then
-// the caller must free the engines in `out`.
-int engine_new_all(struct setup *setup, struct self *self, uint64_t now_ns, struct errors *errors,
-                   struct engine *out[SOURCE_TYPES_MAX], size_t *n);
+// Makes the engines for the setup's core types, which share the cost in `self` and what they know of one another in
+// `newest`, which may be NULL. Everything is borrowed, `errors` only until all have a plan. Returns 0, -EINVAL with the
+// reason in `errors`, -ENOMEM or another negative errno; even then the caller must free the engines in `out`.
+int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
+                   struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n);
 
 #endif

@@ -13,6 +13,7 @@
 // of every step.
 
 #include "daemon/engine/engine.h"
+#include "exporters/view/shown.h"
 
 // With more CPUs than this, single ones have intervals only while somebody reads them. They take a third of what
 // deriving a snapshot takes. Up to this number that is less than 0.4 ms, about what rendering a page takes.
@@ -21,8 +22,9 @@ enum { MEASURE_INTERVALS_CPUS = 256 };
 struct measure_request {
     const struct setup *setup;
     struct core_type *type;
-    struct self *self; // the daemon's cost
-    uint64_t seed;     // of the schedule
+    struct self *self;          // the daemon's cost
+    const struct shown *newest; // of all engines; NULL: not known
+    uint64_t seed;              // of the schedule
     uint64_t now_ns;
 };
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "daemon/base/log_event.h"
-#include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_sockets.h"
@@ -31,22 +30,19 @@ static void name_bound(const struct tree *tree, const struct bound *bound, char 
 }
 
 // Judges the sockets too, in a tree of its own.
-static void log_answer(const struct view *view, const struct snapshot *snapshot, double since_seconds,
+static void log_answer(const struct shown *newest, const struct shown_type *type, double since_seconds,
                        const char *prefix) {
-    struct tree *tree = tree_new(snapshot->layout);
+    const struct view *view = type->view;
+    struct tree *tree = tree_new(view->layout);
     struct text text = {0};
     char since[VIEW_TIME_MAX], name[BOUND_NAME_MAX];
     if (!tree)
         return; // out of memory: the pages may still tell
-    tree_evaluate(tree, snapshot, 0);
+    tree_evaluate(tree, type->snapshot, 0);
     struct bound bound = bound_find(tree);
     name_bound(tree, &bound, name);
     text_string(&text, view->core_type ? "what these cores are bound by: " : "what this host is bound by: ");
-    view_bound_text(view, tree, &bound, snapshot, 0, &text);
-    if (view_sockets_differ(tree, snapshot)) {
-        text_string(&text, " ");
-        view_sockets_text(tree, snapshot, &text);
-    }
+    (void)view_sockets_verdict(newest, type, tree, &bound, &text);
     if (view_time(since_seconds, since))
         text_format(&text, " Since %s.", since);
     const struct log_field fields[] = {{"CORE_TYPE", view->core_type},
@@ -67,8 +63,9 @@ static void log_next(const struct view *view, unsigned metric, const char *prefi
     log_text(prefix, NULL, &text);
 }
 
-void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct view *view,
-                   const struct snapshot *snapshot, const char *prefix) {
+void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown *newest,
+                   const struct shown_type *type, const char *prefix) {
+    const struct snapshot *snapshot = type->snapshot;
     const struct tree *tree = diagnosis_tree(diagnosis);
     const struct snapshot_layout *layout = snapshot->layout;
     struct bound bound = bound_find(tree);
@@ -81,7 +78,7 @@ void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, c
     if (verdict->logged && verdict->metric == metric)
         return;
     *verdict = (struct verdict){.logged = true, .metric = metric};
-    log_answer(view, snapshot, since_seconds, prefix);
+    log_answer(newest, type, since_seconds, prefix);
     if (high)
-        log_next(view, (unsigned)metric, prefix);
+        log_next(type->view, (unsigned)metric, prefix);
 }

@@ -6,7 +6,7 @@
 // VERDICT_LASTS_SECONDS and differs from the one logged before. A load that changes more often logs nothing.
 
 #include "core/diagnosis/diagnosis.h"
-#include "exporters/view/view.h"
+#include "exporters/view/shown.h"
 
 enum { VERDICT_LASTS_SECONDS = 60 };
 
@@ -15,8 +15,9 @@ struct verdict {
     int metric;  // of the catalog: the last node of the path that was logged; -1: nothing was high
 };
 
-// Takes a snapshot that the diagnosis has taken, and its view. `prefix` begins every line.
-void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct view *view,
-                   const struct snapshot *snapshot, const char *prefix);
+// Takes a snapshot that the diagnosis has taken, and its view. `newest` is what PMUs outside the cores told last; NULL:
+// nothing is known. `prefix` begins every line.
+void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown *newest,
+                   const struct shown_type *type, const char *prefix);
 
 #endif

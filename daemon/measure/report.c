@@ -10,6 +10,7 @@
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
+#include "exporters/view/view_waits.h"
 
 static const char *const SCOPES[REPORT_SCOPES] = {
     [REPORT_HOST] = "host", [REPORT_SOCKET] = "socket", [REPORT_CPU] = "cpu"};
@@ -196,8 +197,7 @@ static int add_answer(struct report *report) {
 
 // ---- all of it ----
 
-int report_init(struct report *report, const struct view *view, const struct snapshot *snapshot,
-                enum report_scope finest) {
+int report_init(struct report *report, struct view *view, const struct snapshot *snapshot, enum report_scope finest) {
     *report = (struct report){.view = view, .snapshot = snapshot, .cpu_seconds = cpu_seconds_of(snapshot)};
     int r = add_rows(report, finest);
     if (r == 0)
@@ -212,6 +212,25 @@ void report_deinit(struct report *report) {
     tree_free(report->tree);
     free(report->events);
     free(report->rows);
+}
+
+int report_tell_memory(struct report *reports, size_t n) {
+    struct shown shown = {.n = 0};
+    for (size_t i = 0; i < n; i++)
+        shown.types[i] = (struct shown_type){reports[i].view, reports[i].snapshot};
+    shown_count(&shown, n);
+    for (size_t i = 0; i < shown.n; i++) {
+        struct report *report = &reports[i];
+        struct text *answer = &report->texts.answer;
+        if (report->tree->n == 0)
+            continue;     // there is no answer
+        answer->length--; // its end
+        view_waits_text(&shown, report->tree, &report->bound, 0, answer);
+        text_append(answer, "", 1);
+        if (answer->failed)
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 // A word as a shell takes it.

@@ -40,7 +40,7 @@ struct report_event {
 };
 
 struct report {
-    const struct view *view;         // borrowed
+    struct view *view;               // borrowed
     const struct snapshot *snapshot; // borrowed
     double from_seconds, to_seconds; // since the measurement began
     double cpu_seconds;              // of all CPUs, or of all tasks of the command
@@ -56,9 +56,12 @@ struct report {
 };
 
 // Returns 0 or -ENOMEM. Free with report_deinit in every case.
-int report_init(struct report *report, const struct view *view, const struct snapshot *snapshot,
-                enum report_scope finest);
+int report_init(struct report *report, struct view *view, const struct snapshot *snapshot, enum report_scope finest);
 void report_deinit(struct report *report);
+
+// The reports of one measurement, those about the cores first: completes their answers by what those about PMUs outside
+// the cores tell of the memory. Returns 0 or -ENOMEM.
+int report_tell_memory(struct report *reports, size_t n);
 
 // The next step is about this command, not about the host. Returns 0 or -ENOMEM.
 int report_name_command(struct report *report, char *const *command);

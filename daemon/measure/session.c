@@ -290,7 +290,7 @@ static int tell_whole(struct session *s) {
         any = any || report_has_values(&reports[n]);
         n++;
     }
-    if (any)
+    if (any && report_tell_memory(reports, n) == 0)
         output_whole(s->request->output, &head, reports, n);
     else if (n > 0)
         log_error("nothing could be measured: %s", report_reason(&reports[0]));
@@ -310,7 +310,7 @@ static int begin(struct session *s) {
     s->virtual_ns = (uint64_t)(1 / NS);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), now_of(s));
     s->self.budget.allowed *= COSTS_MORE;
-    int r = engine_new_all(s->setup, &s->self, now_of(s), s->errors, s->engines, &s->n);
+    int r = engine_new_all(s->setup, &s->self, NULL, now_of(s), s->errors, s->engines, &s->n);
     for (size_t i = 0; i < s->n; i++) {
         s->whole[i] = collected_new(false);
         s->interval[i] = collected_new(false);

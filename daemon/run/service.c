@@ -18,6 +18,7 @@
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/newest.h"
 #include "daemon/engine/readers.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
@@ -49,6 +50,7 @@ struct service {
     struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
+    struct newest newest;
     struct readers readers;
     struct listening *listening;
     struct protection *protection;
@@ -75,7 +77,7 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
     self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
-    return engine_new_all(s->setup, &s->self, now_ns, errors, s->engines, &s->n_engines);
+    return engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
 }
 
 // ---- steps ----
@@ -92,6 +94,7 @@ static void send_status(struct service *s, size_t type, const struct snapshot *s
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     const struct http_published published = {present_view(s, type), snapshot};
+    newest_put(&s->newest, type, published.view, snapshot);
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
     s->self.textfile = textfile_state(s->textfile);
@@ -432,6 +435,7 @@ static void service_close(struct service *s) {
         struct engine *engine = s->engines[--s->n_engines];
         engine->ops->free(engine);
     }
+    newest_deinit(&s->newest);
     reload_deinit(&s->reload);
     s->setup = load_free(s->setup);
     s->loop = sd_event_unref(s->loop);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/uncore/uncore_setup.h"
 
+#include <errno.h>
+
+#include "daemon/uncore/uncore_chosen.h"
 #include "daemon/uncore/uncore_groups.h"
 #include "daemon/uncore/uncore_source.h"
 
@@ -9,5 +12,7 @@ int uncore_setup(struct setup *setup, const struct options *options, struct erro
         return 0; // recordings are of cores
     int r =
         options->pmu == PMU_SIM ? uncore_sim_setup(setup, options, errors) : uncore_host_setup(setup, options, errors);
-    return r == 0 ? uncore_groups_check(setup, errors) : r;
+    int checked = r == 0 ? uncore_groups_check(setup, errors) : 0;
+    int chosen = options->pmu != PMU_SIM && (r == 0 || r == -EINVAL) ? uncore_chosen_setup(setup, options, errors) : 0;
+    return r < 0 ? r : checked < 0 ? checked : chosen;
 }

@@ -158,7 +158,7 @@ static int begin(struct session *s, struct errors *errors) {
         return -ENOMEM;
     s->begun_ns = now_of(s);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), s->begun_ns);
-    return engine_new_all(s->setup, &s->self, s->begun_ns, errors, s->engines, &s->n);
+    return engine_new_all(s->setup, &s->self, NULL, s->begun_ns, errors, s->engines, &s->n);
 }
 
 int measured_take(const struct measured_request *request, struct measured *out, struct errors *errors) {

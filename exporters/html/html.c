@@ -108,7 +108,7 @@ static int render_first(const struct shown *shown, size_t type, struct text *out
     tree_evaluate(tree, snapshot, 0);
     render_state(view, snapshot, out);
     render_attention(view, snapshot, out);
-    html_answer_render(view, tree, snapshot, out);
+    html_answer_render(shown, type, tree, out);
     html_sockets_render(shown, type, tree, out);
     if (shown->history)
         html_history_render(view, shown->history, out);

@@ -4,20 +4,20 @@
 
 #include "core/diagnosis/bound.h"
 #include "exporters/html/html_parts.h"
-#include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sockets.h"
 
 enum { SOCKETS_NAMED_MAX = 4 }; // more have cards alone
 
 // Where sockets differ, a mean over them describes none. Leaves the tree evaluated in the host's scope.
-static void put_sockets(struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+static void put_sockets(const struct shown *shown, struct tree *tree, const struct snapshot *snapshot,
+                        struct text *out) {
     const struct topology *topology = tree->layout->topology;
     if (topology->n_sockets > SOCKETS_NAMED_MAX)
         text_string(out, "The sockets differ");
     for (size_t s = 0; s < topology->n_sockets && topology->n_sockets <= SOCKETS_NAMED_MAX; s++) {
         struct text answer = {0};
-        (void)view_sockets_answer(tree, snapshot, s, &answer);
+        (void)view_sockets_answer(shown, tree, snapshot, s, &answer);
         text_format(out, "%sSocket %u: ", s > 0 ? "<br>" : "", topology->sockets[s].id);
         html_put_text(out, &answer);
     }
@@ -49,20 +49,17 @@ static bool leads_on(const struct view *view, unsigned metric) {
     return false;
 }
 
-void html_answer_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+void html_answer_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
     struct text answer = {0};
-    bool differ = view_sockets_differ(tree, snapshot);
     struct bound bound = bound_find(tree);
-    view_bound_text(view, tree, &bound, snapshot, 0, &answer);
-    if (differ) {
-        text_string(&answer, " ");
-        view_sockets_text(tree, snapshot, &answer);
-    }
+    bool differ = view_sockets_verdict(shown, &shown->types[type], tree, &bound, &answer);
     text_string(out, view->core_type ? "<section class=\"answer\">\n<h2>What these cores are bound by</h2>\n"
                                      : "<section class=\"answer\">\n<h2>What this host is bound by</h2>\n");
     text_string(out, "<p class=\"verdict\">");
     if (differ)
-        put_sockets(tree, snapshot, out);
+        put_sockets(shown, tree, snapshot, out);
     else
         put_path(tree, &bound, out);
     text_string(out, "\n<p class=\"since\">");

@@ -51,7 +51,7 @@ void html_put_since(struct text *out, const struct snapshot *snapshot, double si
 // The largest parts, each of a core type. Those that take a tree leave it evaluated in the host's scope.
 
 // What the host is bound by, since when, and what next; or why that is not known.
-void html_answer_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out);
+void html_answer_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out);
 // Level 1 and the verdict of each socket, side by side. The first type has what the sockets' memory moves.
 void html_sockets_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out);
 // The host's tree, with the path to the bottleneck open.

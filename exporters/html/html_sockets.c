@@ -82,9 +82,10 @@ static void put_memory(const struct shown *shown, unsigned socket, struct text *
 }
 
 // Returns the node that the socket is bound by, -1: none.
-static int put_verdict(struct tree *tree, const struct snapshot *snapshot, size_t socket, struct text *out) {
+static int put_verdict(const struct shown *shown, struct tree *tree, const struct snapshot *snapshot, size_t socket,
+                       struct text *out) {
     struct text answer = {0};
-    int node = view_sockets_answer(tree, snapshot, socket, &answer);
+    int node = view_sockets_answer(shown, tree, snapshot, socket, &answer);
     text_string(out, "<p><b>");
     html_put_text(out, &answer);
     text_string(out, "</b><br><small class=\"soft\">");
@@ -99,7 +100,7 @@ static void put_card(const struct shown *shown, size_t type, struct tree *tree, 
     int node = -1;
     text_format(out, "<div class=\"card\"><h3>Socket %u</h3>\n", view->layout->topology->sockets[socket].id);
     if (tree->n > 0)
-        node = put_verdict(tree, snapshot, socket, out);
+        node = put_verdict(shown, tree, snapshot, socket, out);
     if (view->layout->plan->level1_unit >= 0) {
         put_bar(view, snapshot, snapshot_scope_socket(socket), out);
         put_shares(view, snapshot, snapshot_scope_socket(socket), out);

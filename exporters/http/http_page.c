@@ -168,9 +168,9 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
                        : prometheus_render(*template, shown, out);
 }
 
-static int render_document(enum http_page page, const struct shown_type *type, struct text *out) {
-    const struct view *view = type->view;
-    const struct snapshot *snapshot = type->snapshot;
+static int render_document(enum http_page page, const struct shown *shown, size_t type, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
     switch (page) {
     case HTTP_PAGE_PLAN:
         return json_render_plan(view, out);
@@ -181,7 +181,7 @@ static int render_document(enum http_page page, const struct shown_type *type, s
     case HTTP_PAGE_TOPDOWN_HOST:
     case HTTP_PAGE_TOPDOWN_SOCKET:
     case HTTP_PAGE_TOPDOWN_CPU:
-        return json_render_topdown(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
+        return json_render_topdown(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
     default:
         return json_render_snapshot(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)),
                                     out);
@@ -203,7 +203,7 @@ static int put_bound(const struct shown *shown, struct text *out) {
 // Renders one document, or on a host with several core types an array with one for each.
 static int render_json(enum http_page page, const struct shown *shown, struct text *out) {
     if (!shown->types[0].view->core_type)
-        return render_document(page, &shown->types[0], out);
+        return render_document(page, shown, 0, out);
     int r = 0;
     text_string(out, "{");
     if (page == HTTP_PAGE_TOPDOWN_HOST)
@@ -211,7 +211,7 @@ static int render_json(enum http_page page, const struct shown *shown, struct te
     text_string(out, "\"core_types\":[\n");
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i > 0 ? "," : "");
-        r = render_document(page, &shown->types[i], out);
+        r = render_document(page, shown, i, out);
     }
     text_string(out, "]}\n");
     return r < 0 ? r : out->failed ? -ENOMEM : 0;

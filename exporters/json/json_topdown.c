@@ -12,6 +12,7 @@
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_sockets.h"
+#include "exporters/view/view_waits.h"
 
 static void add_answer(struct json *json, const char *key, enum judge_answer answer) {
     if (answer == JUDGE_UNKNOWN)
@@ -22,6 +23,8 @@ static void add_answer(struct json *json, const char *key, enum judge_answer ans
 
 // The tree, judged in the scope shown.
 struct scene {
+    const struct shown *shown;
+    const struct shown_type *type;
     const struct view *view;
     struct tree *tree;
     const struct snapshot *snapshot;
@@ -83,6 +86,38 @@ static void add_sample_command(struct json *json, const struct scene *scene, siz
     text_free(&text);
 }
 
+// Adds the answer in words. Returns whether the host's sockets differ.
+static bool add_bound_text(struct json *json, const struct scene *scene, const struct bound *bound) {
+    struct text text = {0};
+    bool differ = false;
+    if (scene->scope == 0) {
+        differ = view_sockets_verdict(scene->shown, scene->type, scene->tree, bound, &text);
+    } else {
+        view_bound_text(scene->view, scene->tree, bound, scene->snapshot, scene->scope, &text);
+        view_waits_text(scene->shown, scene->tree, bound, scene->scope, &text);
+    }
+    text_append(&text, "", 1);
+    json_string(json, "text", text.failed ? "" : text.data);
+    json->out->failed = json->out->failed || text.failed;
+    text_free(&text);
+    return differ;
+}
+
+// Adds what the memory moves, and what is short, where the answer is memory.
+static void add_memory(struct json *json, const struct scene *scene, const struct bound *bound) {
+    struct view_waits waits;
+    if (!view_waits_judge(scene->shown, scene->tree, bound, scene->scope, &waits)) {
+        json_null(json, "memory");
+        return;
+    }
+    json_begin_object(json, "memory");
+    json_string(json, "lack", view_waits_lack_name(waits.lack));
+    json_number(json, "bytes_per_second", waits.bytes);
+    json_number(json, "peak_bytes_per_second", waits.peak);
+    json_number(json, "share_of_peak", waits.share_of_peak);
+    json_end_object(json);
+}
+
 static void add_bound(struct json *json, const struct scene *scene) {
     struct bound bound = bound_find(scene->tree);
     if (bound.n == 0) {
@@ -90,18 +125,8 @@ static void add_bound(struct json *json, const struct scene *scene) {
         json_string(json, "bound_reason", view_bound_reason(scene->view, &bound, scene->snapshot, scene->scope));
         return;
     }
-    struct text text = {0};
-    view_bound_text(scene->view, scene->tree, &bound, scene->snapshot, scene->scope, &text);
-    bool differ = scene->scope == 0 && view_sockets_differ(scene->tree, scene->snapshot);
-    if (differ) {
-        text_string(&text, " ");
-        view_sockets_text(scene->tree, scene->snapshot, &text);
-    }
-    text_append(&text, "", 1);
     json_begin_object(json, "bound");
-    json_string(json, "text", text.failed ? "" : text.data);
-    json->out->failed = json->out->failed || text.failed;
-    text_free(&text);
+    bool differ = add_bound_text(json, scene, &bound);
     json_begin_array(json, "path");
     for (size_t i = 0; i < bound.n; i++)
         json_string(json, NULL, metric_of(scene, bound.path[i])->export_name);
@@ -113,6 +138,7 @@ static void add_bound(struct json *json, const struct scene *scene) {
                 bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
     if (scene->scope == 0)
         json_bool(json, "sockets_differ", differ);
+    add_memory(json, scene, &bound);
     add_next(json, scene, bound.path[bound.n - 1]);
     add_next_groups(json, scene, bound.path[bound.n - 1], true);
     add_sample_command(json, scene, bound.path[bound.n - 1]);
@@ -185,9 +211,14 @@ static void add_domains(struct json *json) {
     json_end_object(json);
 }
 
-int json_render_topdown(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
-                        struct text *out) {
-    struct scene scene = {.view = view, .tree = tree_new(view->layout), .snapshot = snapshot};
+int json_render_topdown(const struct shown *shown, size_t type, enum json_scope scope, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
+    struct scene scene = {.shown = shown,
+                          .type = &shown->types[type],
+                          .view = view,
+                          .tree = tree_new(view->layout),
+                          .snapshot = snapshot};
     if (!scene.tree)
         return -ENOMEM;
     struct json json = json_begin_document(view, out, JSON_INDENTED);

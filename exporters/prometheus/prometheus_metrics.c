@@ -45,9 +45,10 @@ void page_scoped(struct prometheus_page *page, const struct page_scope *scope, c
     page_series_scoped(page, scope->scope, labels, scope->n, name ? &more : NULL, kind, index);
 }
 
-// Traffic has families of its own, in bytes.
+// Traffic has families of its own, in bytes, and so have events that the configuration names.
 static bool exported(const struct view *view, size_t metric) {
-    return view_exported(view, metric) && view_metric(view, metric)->traffic == TRAFFIC_NONE;
+    return view_exported(view, metric) && view_metric(view, metric)->traffic == TRAFFIC_NONE &&
+           !view->layout->catalog->product.chosen;
 }
 
 // True if the metric's quotient is exported; *k is its factor.

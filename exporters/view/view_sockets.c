@@ -3,6 +3,7 @@
 
 #include "core/diagnosis/bound.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_waits.h"
 
 // The last node of a socket's path.
 struct answer {
@@ -57,24 +58,41 @@ bool view_sockets_differ(struct tree *tree, const struct snapshot *snapshot) {
     return found;
 }
 
-int view_sockets_answer(struct tree *tree, const struct snapshot *snapshot, size_t socket, struct text *out) {
+int view_sockets_answer(const struct shown *shown, struct tree *tree, const struct snapshot *snapshot, size_t socket,
+                        struct text *out) {
     struct answer answer = find_answer(tree, snapshot, socket);
+    struct bound bound = bound_find(tree);
     if (!answer.known)
         text_string(out, "not known");
     else if (!answer.high)
         text_string(out, "nothing stands out");
     else
         view_bound_share(tree, answer.node, out);
+    view_waits_words(shown, tree, &bound, snapshot_scope_socket(socket), out);
     return answer.known && answer.high ? (int)answer.node : -1;
 }
 
-void view_sockets_text(struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+void view_sockets_text(const struct shown *shown, struct tree *tree, const struct snapshot *snapshot,
+                       struct text *out) {
     const struct topology *topology = tree->layout->topology;
     text_string(out, "The sockets differ:");
     for (size_t s = 0; s < topology->n_sockets; s++) {
         text_format(out, "%s socket %u: ", s > 0 ? ";" : "", topology->sockets[s].id);
-        (void)view_sockets_answer(tree, snapshot, s, out);
+        (void)view_sockets_answer(shown, tree, snapshot, s, out);
     }
     text_string(out, ".");
     tree_evaluate(tree, snapshot, 0);
+}
+
+bool view_sockets_verdict(const struct shown *shown, const struct shown_type *type, struct tree *tree,
+                          const struct bound *bound, struct text *out) {
+    bool differ = view_sockets_differ(tree, type->snapshot);
+    view_bound_text(type->view, tree, bound, type->snapshot, 0, out);
+    if (!differ) {
+        view_waits_text(shown, tree, bound, 0, out);
+        return false;
+    }
+    text_string(out, " ");
+    view_sockets_text(shown, tree, type->snapshot, out);
+    return true;
 }

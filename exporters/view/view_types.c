@@ -6,6 +6,7 @@
 
 #include "core/diagnosis/bound.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_waits.h"
 
 // What a type is bound by.
 struct answer {
@@ -14,7 +15,9 @@ struct answer {
     double share;
 };
 
-static int find_answer(const struct shown_type *type, struct answer *out) {
+// What the memory of all types moves is told by the first one that waits for it.
+static int find_answer(const struct shown *shown, size_t i, struct answer *out, struct text *memory) {
+    const struct shown_type *type = &shown->types[i];
     struct tree *tree = tree_new(type->view->layout);
     if (!tree)
         return -ENOMEM;
@@ -26,6 +29,8 @@ static int find_answer(const struct shown_type *type, struct answer *out) {
         out->metric = &tree->layout->catalog->metrics[last->metric];
         out->share = last->value;
     }
+    if (memory->length == 0)
+        view_waits_text(shown, tree, &bound, 0, memory);
     tree_free(tree);
     return 0;
 }
@@ -45,15 +50,10 @@ static void put_answer(const struct answer *answer, bool share, struct text *out
         text_string(out, view_title(answer->metric));
 }
 
-int view_types_text(const struct shown *shown, struct text *out) {
-    struct answer answers[SHOWN_TYPES_MAX];
+static void put_answers(const struct shown *shown, const struct answer answers[SHOWN_TYPES_MAX], struct text *out) {
     bool all_same = true;
-    for (size_t i = 0; i < shown->n; i++) {
-        int r = find_answer(&shown->types[i], &answers[i]);
-        if (r < 0)
-            return r;
+    for (size_t i = 0; i < shown->n; i++)
         all_same = all_same && same(&answers[i], &answers[0]);
-    }
     if (all_same) {
         text_string(out, "All core types: ");
         put_answer(&answers[0], false, out);
@@ -61,12 +61,26 @@ int view_types_text(const struct shown *shown, struct text *out) {
             text_format(out, "%s%s %.3g %%", i > 0 ? ", " : " (", shown->types[i].view->core_type,
                         100 * answers[i].share);
         text_string(out, answers[0].metric ? ")." : ".");
-        return 0;
+        return;
     }
     for (size_t i = 0; i < shown->n; i++) {
         text_format(out, "%s%s: ", i > 0 ? "; " : "", shown->types[i].view->core_type);
         put_answer(&answers[i], true, out);
     }
     text_string(out, ".");
-    return 0;
+}
+
+int view_types_text(const struct shown *shown, struct text *out) {
+    struct answer answers[SHOWN_TYPES_MAX];
+    struct text memory = {0};
+    int r = 0;
+    for (size_t i = 0; i < shown->n && r == 0; i++)
+        r = find_answer(shown, i, &answers[i], &memory);
+    if (r == 0) {
+        put_answers(shown, answers, out);
+        text_append(out, memory.data, memory.length);
+    }
+    out->failed = out->failed || memory.failed;
+    text_free(&memory);
+    return r;
 }

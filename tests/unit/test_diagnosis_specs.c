@@ -144,9 +144,11 @@ static void check_bound(const struct run *run, const cJSON *bound) {
 }
 
 static void read_json(struct run *run, const struct snapshot *snapshot) {
-    const struct view view = {.layout = run->layout, .pmu = "cpu"};
+    struct view view = {.layout = run->layout, .pmu = "cpu"};
     struct text text = {0};
-    assert_int_equal(json_render_topdown(&view, snapshot, JSON_HOST, &text), 0);
+    assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &view, .snapshot = snapshot}}}, 0,
+                                         JSON_HOST, &text),
+                     0);
     text_append(&text, "", 1);
     assert_false(text.failed);
     cJSON *root = cJSON_Parse(text.data);

@@ -51,7 +51,9 @@ static void test_the_tree_of_the_host_is_as_on_file(void **state) {
     struct snapshot *snapshot = tree_snapshot(&host);
     struct text text = {0};
     tree_set(&host, snapshot, 0, "core_bound", NAN);
-    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_HOST, &text), 0);
+    assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}},
+                                         0, JSON_HOST, &text),
+                     0);
     check_golden("toy_topdown.json", &text);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -199,7 +201,9 @@ static void test_an_answer_whose_interval_overlaps_the_next_ones_says_so(void **
                  "frontend_bound, 40 % of pipeline slots. frontend_bound cannot be told apart from backend_bound, 35 % "
                  "of pipeline slots: their 95 % intervals overlap.");
     struct text text = {0};
-    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_HOST, &text), 0);
+    assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}},
+                                         0, JSON_HOST, &text),
+                     0);
     text_append(&text, "", 1);
     assert_non_null(strstr(text.data, "\"not_told_apart_from\":\t\"backend_bound_ratio\""));
     text_free(&text);
@@ -216,7 +220,9 @@ static void test_without_values_the_answer_is_why(void **state) {
     (void)snprintf(sentence, sizeof(sentence), "Not known: %s.", absent_text(ABSENT_NO_ROUND));
     assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, sentence);
     struct text text = {0};
-    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_CPU, &text), 0);
+    assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}},
+                                         0, JSON_CPU, &text),
+                     0);
     text_append(&text, "", 1);
     cJSON *root = cJSON_ParseWithOpts(text.data, NULL, 1);
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(root, "bound")));
@@ -390,7 +396,9 @@ static void test_every_node_that_is_high_leads_on_in_json_and_on_the_page(void *
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
     struct text json = {0}, page = {0};
-    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_HOST, &json), 0);
+    assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}},
+                                         0, JSON_HOST, &json),
+                     0);
     text_append(&json, "", 1);
     cJSON *root = cJSON_Parse(json.data);
     size_t n = check_next(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "scopes"), 0), "tree"));

@@ -304,18 +304,20 @@ static void test_modifiers_are_read(void **state) {
 
 static void test_what_a_metric_says_of_itself_is_read(void **state) {
     (void)state;
-    struct catalog *catalog =
-        good("", EVENTS,
-             METRIC("child", "A / B",
-                    OURS("\"parent\": \"top\", \"threshold\": \"child > 0.1 & top > 0.2\", \"meaning\": \"Look.\", "
-                         "\"constraint\": \"NO_GROUP_EVENTS_SMT\"")) "," METRIC("top", "B / A", ""),
-             "");
+    struct catalog *catalog = good(
+        "", EVENTS,
+        METRIC("child", "A / B",
+               OURS("\"parent\": \"top\", \"threshold\": \"child > 0.1 & top > 0.2\", \"meaning\": \"Look.\", "
+                    "\"constraint\": \"NO_GROUP_EVENTS_SMT\", \"waits_for\": \"dram\"")) "," METRIC("top", "B / A", ""),
+        "");
     const struct catalog_metric *child = &catalog->metrics[catalog_find_metric(catalog, "child")];
     assert_int_equal(child->parent, catalog_find_metric(catalog, "top")); // which stands further down
     assert_string_equal(child->meaning, "Look.");
     assert_string_equal(child->threshold_text, "child > 0.1 & top > 0.2");
     assert_int_equal(child->threshold->n_metrics, 2);
     assert_int_equal(child->constraint, CONSTRAINT_NO_GROUP_SMT);
+    assert_int_equal(child->waits, WAITS_DRAM);
+    assert_int_equal(catalog->metrics[child->parent].waits, WAITS_NONE);
     assert_string_equal(child->export_name, "child_ratio");
     assert_int_equal(child->domain, METRIC_PIPELINE_SLOTS);
     assert_true(child->export_scale == 1);
@@ -329,6 +331,8 @@ static void test_what_a_metric_says_of_itself_is_read(void **state) {
           "metrics.m.topdownd.threshold: needs");
     wrong("", EVENTS, METRIC("m", "A / B", OURS("\"constraint\": \"NO_GROUP_EVENTS_SMTT\"")), "",
           "there is no such constraint; did you mean NO_GROUP_EVENTS_SMT?");
+    wrong("", EVENTS, METRIC("m", "A / B", OURS("\"waits_for\": \"memroy\"")), "",
+          "nothing that can be waited for has this name; did you mean memory?");
 }
 
 #define TREE(roots, metrics) "\"decision_tree\": {\"root_nodes\": [" roots "], \"metrics\": [" metrics "]}"

@@ -190,7 +190,7 @@ static void expect_sockets(struct patient *p, const char *expected) {
     assert_non_null(tree);
     assert_int_equal(view_sockets_differ(tree, p->snapshot), expected != NULL);
     if (expected) {
-        view_sockets_text(tree, p->snapshot, &text);
+        view_sockets_text(NULL, tree, p->snapshot, &text);
         text_append(&text, "", 1);
         assert_string_equal(text.data, expected);
     }

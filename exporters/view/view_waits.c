@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view_waits.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "exporters/view/view_memory.h"
+
+#define GIGABYTE 1e9
+
+const char *view_waits_lack_name(enum view_waits_lack lack) {
+    static const char *const names[] = {NULL, "bandwidth", "latency"};
+    return names[lack];
+}
+
+// ---- what the memory does ----
+
+enum bus { BUS_FAR, BUS_BETWEEN, BUS_NEAR, BUS_N };
+
+static enum bus bus_of(double share_of_peak) {
+    return share_of_peak >= VIEW_WAITS_NEAR ? BUS_NEAR
+           : share_of_peak < VIEW_WAITS_FAR ? BUS_FAR
+                                            : BUS_BETWEEN; // also where the peak is unknown
+}
+
+// What follows from both: of each node and bus, for data and in words. Between the limits nothing follows.
+static const struct conclusion {
+    enum view_waits_lack lack;
+    const char *words;
+} CONCLUSIONS[WAITS_N][BUS_N] = {
+    [WAITS_BACK_END] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth, as far as the cores wait for data"},
+                        [BUS_FAR] = {VIEW_WAITS_OPEN, "not bandwidth, but latency or execution"}},
+    [WAITS_MEMORY] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth"},
+                      [BUS_FAR] = {VIEW_WAITS_LATENCY, "latency, of caches or memory"}},
+    [WAITS_DRAM] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth"}, [BUS_FAR] = {VIEW_WAITS_LATENCY, "latency"}},
+    [WAITS_DRAM_BANDWIDTH] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth"},
+                              [BUS_FAR] = {VIEW_WAITS_LATENCY, "not its bandwidth is short, but the misses that a core "
+                                                               "can have open"}},
+    [WAITS_DRAM_LATENCY] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth, whose queues make the latency"},
+                            [BUS_FAR] = {VIEW_WAITS_LATENCY, "latency"}},
+};
+
+// ---- of which scope ----
+
+static enum catalog_waits waits_of(const struct tree *tree, const struct bound *bound) {
+    if (bound->n == 0 || bound->exceeded != JUDGE_YES)
+        return WAITS_NONE;
+    return tree->layout->catalog->metrics[tree->nodes[bound->path[bound->n - 1]].metric].waits;
+}
+
+// The sockets whose memory the scope has: from *first, and how many.
+static size_t sockets_of(const struct topology *topology, size_t scope, size_t *first) {
+    *first = scope == 0                     ? 0
+             : scope <= topology->n_sockets ? scope - snapshot_scope_socket(0)
+                                            : topology->cpus[scope - scope_of_cpu(topology, 0)].socket;
+    return scope == 0 ? topology->n_sockets : 1;
+}
+
+static bool judge_socket(const struct shown *shown, const struct tree *tree, enum catalog_waits waits, size_t socket,
+                         struct view_waits *out) {
+    struct view_memory memory;
+    if (!view_memory_of(shown, tree->layout->topology->sockets[socket].id, &memory) || !isfinite(memory.all))
+        return false;
+    *out = (struct view_waits){.bytes = memory.all, .peak = memory.peak, .share_of_peak = memory.all / memory.peak};
+    out->lack = CONCLUSIONS[waits][bus_of(out->share_of_peak)].lack;
+    return true;
+}
+
+// A scope is all its sockets; *alike tells whether the same follows for each.
+static bool judge(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
+                  struct view_waits *out, bool *alike) {
+    enum catalog_waits waits = waits_of(tree, bound);
+    size_t first, n = sockets_of(tree->layout->topology, scope, &first);
+    struct view_waits all = {.bytes = 0};
+    *alike = true;
+    if (!shown || waits == WAITS_NONE)
+        return false;
+    for (size_t s = first; s < first + n; s++) {
+        struct view_waits each;
+        if (!judge_socket(shown, tree, waits, s, &each))
+            return false;
+        enum bus before = bus_of(all.share_of_peak);
+        *alike = *alike && (s == first || bus_of(each.share_of_peak) == before);
+        all.bytes += each.bytes;
+        all.peak += each.peak;
+        all.share_of_peak = all.bytes / all.peak;
+        all.lack = s == first || all.lack == each.lack ? each.lack : VIEW_WAITS_OPEN;
+    }
+    *out = all;
+    return n > 0;
+}
+
+bool view_waits_judge(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
+                      struct view_waits *out) {
+    bool alike;
+    return judge(shown, tree, bound, scope, out, &alike);
+}
+
+// ---- for people ----
+
+static void put_sentence(const struct view_waits *of, enum catalog_waits waits, const char *whose, struct text *out) {
+    const char *words = CONCLUSIONS[waits][bus_of(of->share_of_peak)].words;
+    text_format(out, " The memory%s moves %.1f GB/s", whose, of->bytes / GIGABYTE);
+    if (!isfinite(of->share_of_peak))
+        text_string(out, "; its peak is not known.");
+    else if (words)
+        text_format(out, ", %.0f %% of its peak and %s it: %s.", 100 * of->share_of_peak,
+                    bus_of(of->share_of_peak) == BUS_NEAR ? "near" : "far from", words);
+    else
+        text_format(out, ", %.0f %% of its peak.", 100 * of->share_of_peak);
+}
+
+void view_waits_text(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
+                     struct text *out) {
+    const struct topology *topology = tree->layout->topology;
+    enum catalog_waits waits = waits_of(tree, bound);
+    struct view_waits all;
+    bool alike;
+    if (!judge(shown, tree, bound, scope, &all, &alike))
+        return;
+    if (alike) {
+        put_sentence(&all, waits, "", out);
+        return;
+    }
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        struct view_waits each;
+        char whose[sizeof " of socket " + 10];
+        (void)snprintf(whose, sizeof whose, " of socket %u", topology->sockets[s].id);
+        if (judge_socket(shown, tree, waits, s, &each))
+            put_sentence(&each, waits, whose, out);
+    }
+}
+
+void view_waits_words(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
+                      struct text *out) {
+    struct view_waits all;
+    bool alike;
+    if (!judge(shown, tree, bound, scope, &all, &alike) || !isfinite(all.share_of_peak))
+        return;
+    const char *words = CONCLUSIONS[waits_of(tree, bound)][bus_of(all.share_of_peak)].words;
+    text_format(out, ", its memory at %.0f %% of its peak", 100 * all.share_of_peak);
+    if (words && alike)
+        text_format(out, ": %s", words);
+}

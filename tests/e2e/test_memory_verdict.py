@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is this host short of memory bandwidth? One query in PromQL, the page and the verdict's sentence answer it, for three vendors.
+
+Each host is bound by memory, and its memory moves a known share of its peak.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+
+import e2e
+import test_prometheus
+
+BINARY, ROOT = e2e.arguments()
+YAML = e2e.LISTEN_ANYWHERE + "interval: 1s\nslot: 50ms\n"
+DEEPER = YAML + "profiles: {default: {groups: [Topdown_L1, Topdown_L2]}}\n"  # Zen 4's default profile has level 1 alone
+HIGH, MIDDLE, LOW = 0.87, 0.55, 0.12  # of the peak
+# kind, spec, boxes of a socket, bytes a second of a socket at most, an event that reads and the bytes that a count of it stands for
+MEMORY = {"sapphire-rapids": ("imc", "imc-sapphire-rapids", 8, 307.2e9, "UNC_M_CAS_COUNT.RD", 64),
+          "zen4": ("umc", "umc-zen4", 12, 460.8e9, "umc_cas_cmd.rd", 64),
+          "neoverse-v2": ("ddr", "scf-grace", 1, 500e9, "cmem_rd_data", 32)}
+# Neoverse V2's methodology does not tell waiting for data from waiting for results
+BANDWIDTH = {"sapphire-rapids": "near it: bandwidth.", "zen4": "near it: bandwidth.",
+             "neoverse-v2": "near it: bandwidth, as far as the cores wait for data."}
+LATENCY = {"sapphire-rapids": "far from it: latency, of caches or memory.", "zen4": "far from it: latency, of caches or memory.",
+           "neoverse-v2": "far from it: not bandwidth, but latency or execution."}
+QUERY = ("sum by (job, socket) (rate(topdownd_memory_bytes_total[5s])) / "
+         "sum by (job, socket) (topdownd_memory_peak_bytes_per_second)")
+
+
+def steady(rates):
+    return {"period_seconds": 10, "keyframes": [{"at_seconds": 0, **rates}]}
+
+
+def host(folder, name, shares, peak=True):
+    """The shipped host, with four cores on each socket that wait for memory; the memory of each socket moves one of `shares` of its peak."""
+    with open(os.path.join(ROOT, f"scenarios/{name}.json"), encoding="utf-8") as file:
+        made = json.load(file)
+    kind, spec, boxes, most, event, size = MEMORY[name]
+    made |= {"sockets": len(shares), "cores_per_socket": 4, "loads": {"waits": steady({"mix": "memory_bound", "utilisation": 0.9})},
+             "assignments": [{"cpus": f"0-{4 * len(shares) * made['threads_per_core'] - 1}", "load": "waits"}]}
+    made["uncore"] = [{"kind": kind, "spec": spec, "boxes_per_socket": boxes,
+                       "loads": {f"socket{i}": steady({"rates": {event: share * most / boxes / size}}) for i, share in enumerate(shares)},
+                       "assignments": [{"cpus": f"{i * boxes}-{(i + 1) * boxes - 1}", "load": f"socket{i}"} for i in range(len(shares))]}]
+    if peak:
+        made["uncore"][0]["peak"] = most
+    path = os.path.join(folder, f"{name}-{'-'.join(map(str, shares))}.json")
+    e2e.write_text(path, json.dumps(made))
+    return f"sim:{path}"
+
+
+def bound(daemon, scope="host"):
+    """Once the memory is known, the answer of the host or of each socket."""
+    page = e2e.wait_for(lambda: (page := daemon.json(f"/api/v1/topdown?scope={scope}"))["bound"] and page["bound"]["memory"] and page,
+                        "an answer about memory")
+    return page["bound"] if scope == "host" else [each["bound"] for each in page["scopes"]]
+
+
+def check_answers(daemon, name, share):
+    said, words = bound(daemon), BANDWIDTH[name] if share == HIGH else LATENCY[name] if share == LOW else "its peak."
+    assert f" {100 * share:.0f} % of its peak" in said["text"] and said["text"].endswith(words), (share, said["text"])
+    lack = {HIGH: "bandwidth", LOW: "latency" if name != "neoverse-v2" else None}.get(share)
+    most = MEMORY[name][3] * len(bound(daemon, "socket"))
+    assert said["memory"]["lack"] == lack and abs(said["memory"]["share_of_peak"] - share) < 0.01, said["memory"]
+    assert said["memory"]["peak_bytes_per_second"] == most and abs(said["memory"]["bytes_per_second"] / most - share) < 0.01
+    for socket in bound(daemon, "socket"):
+        assert socket["text"].endswith(words) and socket["memory"]["lack"] == lack, socket
+    page = daemon.get("/")
+    assert words in page and f"({100 * share:.0f} %)" in page, "the page says it, beside a bar"
+
+
+def test_the_sentence_says_whether_bandwidth_or_latency_is_short():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in MEMORY:
+            for share in (HIGH, MIDDLE, LOW):
+                with e2e.Daemon("--pmu", host(folder, name, [share]), yaml=DEEPER if name == "zen4" else YAML) as daemon:
+                    check_answers(daemon, name, share)
+
+
+def test_one_query_tells_the_share_of_the_peak():
+    if not os.path.exists(test_prometheus.PROMETHEUS):
+        raise e2e.Skip("prometheus is not installed")
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        daemons = {f"{name} {share}": stack.enter_context(e2e.Daemon("--pmu", host(folder, name, [share]), yaml=YAML))
+                   for name in MEMORY for share in (HIGH, LOW)}
+        server = stack.enter_context(test_prometheus.Prometheus(folder, [(job, daemon.port, "/metrics") for job, daemon in daemons.items()]))
+        found = e2e.wait_for(lambda: len(answer := server.query(QUERY)) == len(daemons) and answer, "the rates")
+        e2e.wait_for(lambda: all(abs(value - float(labels["job"].split()[1])) < 0.03 for labels, value in server.query(QUERY)), "steady rates")
+        return str(sorted((labels["job"], round(value, 2)) for labels, value in found))
+
+
+def test_sockets_of_which_one_alone_is_short_are_told_apart():
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", host(folder, "zen4", [HIGH, LOW]), yaml=DEEPER) as daemon:
+        said = bound(daemon)
+        assert "The memory of socket 0 moves" in said["text"] and "87 % of its peak and near it: bandwidth." in said["text"], said["text"]
+        assert "The memory of socket 1 moves" in said["text"] and "12 % of its peak and far from it: latency" in said["text"], said["text"]
+        assert said["memory"]["lack"] is None, said["memory"]
+        assert [each["memory"]["lack"] for each in bound(daemon, "socket")] == ["bandwidth", "latency"]
+        assert [each["memory"]["lack"] for each in bound(daemon, "cpu")] == (["bandwidth"] * 4 + ["latency"] * 4) * 2
+        page = daemon.get("/")
+        assert "its memory at 87 % of its peak: bandwidth" in page and "its memory at 12 % of its peak: latency" in page
+
+
+def test_an_unknown_peak_leaves_it_open_and_without_boxes_nothing_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        with e2e.Daemon("--pmu", host(folder, "zen4", [HIGH], peak=False), yaml=YAML) as daemon:
+            said = bound(daemon)
+            assert said["text"].endswith("The memory moves 400.9 GB/s; its peak is not known."), said["text"]
+            assert said["memory"]["lack"] is said["memory"]["peak_bytes_per_second"] is said["memory"]["share_of_peak"] is None
+        path = host(folder, "zen4", [HIGH])[len("sim:"):]
+        e2e.write_text(path, json.dumps({key: value for key, value in json.loads(e2e.read_text(path)).items() if key != "uncore"}))
+        with e2e.Daemon("--pmu", f"sim:{path}", yaml=YAML) as daemon:
+            daemon.wait_round(2)
+            said = daemon.json("/api/v1/topdown")["bound"]
+            assert said["memory"] is None and "The memory" not in said["text"], said
+
+
+def test_a_measurement_by_hand_says_it():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in MEMORY:
+            for share in (HIGH, LOW):
+                said = subprocess.run([BINARY, "measure", "--pmu", host(folder, name, [share]), "--path.data", ROOT, "--json"],
+                                      stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True).stdout
+                answer = json.loads(said)["whole"][0]["answer"]
+                assert f"{100 * share:.0f} % of its peak" in answer, answer
+                # it measures deeper than a daemon does: Sapphire Rapids waits for DRAM, not for caches
+                end = LATENCY[name].replace(", of caches or memory", "" if name == "sapphire-rapids" else ", of caches or memory")
+                assert answer.endswith(BANDWIDTH[name] if share == HIGH else end), answer
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
