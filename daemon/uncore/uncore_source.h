@@ -25,4 +25,7 @@ int uncore_host_setup(struct setup *setup, const struct options *options, struct
 // A simulated host's, of which the set-up's first source is one.
 int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors);
 
+// Those of a recording, of which the set-up's first source is one, whatever the configuration selects here.
+int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors);
+
 #endif
