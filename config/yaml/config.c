@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/yaml/config_boxes.h"
 #include "config/yaml/config_decode.h"
 #include "config/yaml/config_listen.h"
 #include "config/yaml/yaml_file.h"
@@ -184,6 +185,7 @@ static void profile_deinit(struct config_profile *profile) {
 struct config *config_free(struct config *config) {
     if (!config)
         return NULL;
+    config_boxes_deinit(&config->uncore);
     free(config->record.path);
     free(config->textfile.path);
     free(config->specs.path);

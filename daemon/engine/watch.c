@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "core/base/alarm.h"
+#include "core/plan/plan_turns.h"
 #include "daemon/base/log.h"
+
+static const double LESS = 0.9; // of the time that a group should have: the rest is the moments of reading
 
 struct watch {
     const struct snapshot_layout *layout;
@@ -56,10 +59,24 @@ struct watch *watch_free(struct watch *watch) {
     return NULL;
 }
 
-static const char *trouble_text(enum window_result result) {
+// Where topdownd's own event groups take turns on a box, all windows are contended. Then others are there only if a box
+// gives them less time than the turns do.
+static bool others_share(const struct watch *watch, const struct snapshot *snapshot, unsigned unit) {
+    const struct snapshot_layout *layout = watch->layout;
+    double least = LESS * plan_turns_share(layout->plan, unit);
+    for (size_t m = 0; m < layout->n_metrics; m++)
+        for (size_t box = 0; layout->plan->metrics[m].unit == (int)unit && box < layout->topology->n_cpus; box++)
+            if (snapshot->values[snapshot_share_of_time(layout, snapshot_scope_cpu(layout, box), m)] < least)
+                return true;
+    return false;
+}
+
+static const char *trouble_text(const struct watch *watch, enum window_result result) {
     switch (result) {
     case WINDOW_CONTENDED:
-        return "shares the counters with other users: its counts are scaled";
+        return watch->layout->topology->boxes ? "shares the counters of its PMUs with other users, or with another "
+                                                "kind that topdownd counts there: its counts are scaled"
+                                              : "shares the counters with other users: its counts are scaled";
     case WINDOW_STARVED:
         return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog), or the PMU cannot "
                "count its events together";
@@ -78,9 +95,11 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
         double now = snapshot->values[snapshot_windows(watch->layout, group, result)];
         bool trouble = now > before[result];
         const char *name = watch->layout->plan->groups[group].name;
+        if (result == WINDOW_CONTENDED && trouble && watch->layout->topology->boxes)
+            trouble = others_share(watch, snapshot, watch->layout->plan->groups[group].unit);
         if (trouble && !watch->trouble[group][result])
-            log_warning("%sevent group %s %s (%.0f window%s in this round)", watch->prefix, name, trouble_text(result),
-                        now - before[result], now - before[result] == 1 ? "" : "s");
+            log_warning("%sevent group %s %s (%.0f window%s in this round)", watch->prefix, name,
+                        trouble_text(watch, result), now - before[result], now - before[result] == 1 ? "" : "s");
         else if (!trouble && watch->trouble[group][result])
             log_info("%sevent group %s: no longer %s", watch->prefix, name, window_result_name(result));
         watch->trouble[group][result] = trouble;

@@ -48,12 +48,33 @@ static int make_selections(struct core_type *type) {
     return 0;
 }
 
+// Puts the configured peak of each socket's memory in the place of the host's. Where boxes are left out, the host's is
+// no peak of what the others move.
+static void choose_peak(const struct setup *setup, struct topology *boxes) {
+    for (size_t s = 0; s < boxes->n_sockets; s++) {
+        struct topology_socket *socket = &boxes->sockets[s];
+        double configured = config_uncore_peak(&setup->config->uncore, socket->id);
+        if (configured > 0 || socket->excluded > 0)
+            socket->memory_bytes_per_second = configured;
+        socket->peak = configured > 0                        ? TOPOLOGY_PEAK_CONFIGURED
+                       : socket->memory_bytes_per_second > 0 ? TOPOLOGY_PEAK_HOST
+                                                             : TOPOLOGY_PEAK_UNKNOWN;
+    }
+}
+
+static bool tells_memory(const struct catalog *catalog) {
+    return tells(catalog, TRAFFIC_MEMORY_READ) || tells(catalog, TRAFFIC_MEMORY_WRITE) ||
+           tells(catalog, TRAFFIC_MEMORY_ALL);
+}
+
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes) {
     struct core_type type = {.source = source, .topology = boxes};
     size_t at = setup->n_types + setup->n_boxes;
     int r = at == SOURCE_TYPES_MAX || told(setup, source->catalog) ? 0 : 1;
     if (r > 0 && make_selections(&type) < 0)
         r = -ENOMEM;
+    if (r > 0 && tells_memory(source->catalog))
+        choose_peak(setup, boxes);
     if (r > 0) {
         setup->types[at] = type;
         setup->n_boxes++;

@@ -395,13 +395,14 @@
   const boxes = byId("boxes"), boxesShown = byId("boxes-shown"); // null where the host has none
 
   const rateOf = (entry) => {
+    if (entry?.total !== undefined) return entry.total === null ? "–" : `${number(entry.total)} ${entry.unit}`; // chosen by the configuration
     if (!entry || entry.bytes_per_second === null) return "–";
     const text = number(entry.bytes_per_second);
     return `${text}${/ [TGM]$/.test(text) ? "" : " "}B/s`;
   };
 
   const rowOf = (kind, box, names, nodes) => {
-    const of = (name) => box.traffic.find((entry) => entry.name === name), shares = box.traffic.map((entry) => entry.share_of_time);
+    const all = [...box.traffic, ...box.events], of = (name) => all.find((entry) => entry.name === name), shares = all.map((entry) => entry.share_of_time);
     const share = shares.includes(null) || shares.length === 0 ? "–" : `${number(100 * Math.min(...shares), 3)} %`;
     const reason = box.traffic.find((entry) => entry.reason)?.reason || "";
     const cell = (text, numeric = true) => element("td", numeric ? { class: "n" } : {}, text);
@@ -410,7 +411,7 @@
   };
 
   const showKind = (kind) => {
-    const names = [...new Set(kind.boxes.flatMap((box) => box.traffic.map((entry) => entry.name)))], nodes = kind.boxes.some((box) => box.node !== null);
+    const names = [...new Set(kind.boxes.flatMap((box) => [...box.traffic, ...box.events].map((entry) => entry.name)))], nodes = kind.boxes.some((box) => box.node !== null);
     const head = ["PMU", "Socket", ...(nodes ? ["Node"] : []), "CPU", ...names.map((name) => name.replaceAll("_", " ")), "Share of time", "Error"];
     const table = element("table", {}, element("tr", {}, ...head.map((text, i) => element("th", i > 0 && i < head.length - 1 ? { class: "n" } : {}, text))),
       ...kind.boxes.map((box) => rowOf(kind, box, names, nodes)));

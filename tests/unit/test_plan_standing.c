@@ -2,6 +2,7 @@
 #include "tests/unit/plan_check.h"
 
 #include "config/spec/spec_json.h"
+#include "core/plan/plan_turns.h"
 
 // Event groups that count all the time, because their events need no counter.
 
@@ -113,6 +114,7 @@ static void test_weights_and_raising_leave_it_alone(void **state) {
 struct box_plan {
     const char *spec;
     unsigned n_units, n_groups, n_events; // events of each group
+    double share;                         // of time, with nobody else there
 };
 
 static struct plan *plan_of_boxes(const struct catalog *catalog) {
@@ -145,6 +147,7 @@ static void check_boxes(const struct box_plan *wanted) {
     for (unsigned u = 0; u < plan->n_units; u++) {
         assert_true(plan_unit_stands(plan, u));
         assert_true(plan->units[u].baseline_share == 1 && plan_share(plan, u) == 1);
+        assert_true(plan_turns_share(plan, u) == wanted->share);
     }
     assert_int_equal(plan->n_windows, wanted->n_groups);
     plan_free(plan);
@@ -154,12 +157,12 @@ static void check_boxes(const struct box_plan *wanted) {
 static void test_events_of_boxes_stand_in_groups_that_fit(void **state) {
     (void)state;
     static const struct box_plan plans[] = {
-        {"imc-sapphire-rapids", 1, 1, 2}, // read and write together
-        {"imc-granite-rapids", 1, 1, 4},
-        {"imc-free-running", 1, 1, 2}, // no counter needed
-        {"df-zen4", 2, 2, 16},         // local and remote, each in a group of its own
-        {"df-zen1", 1, 2, 4},          // eight channels are one sum on four counters
-        {"dmc-620", 2, 2, 1},          // eight counters, but the driver takes one event a group
+        {"imc-sapphire-rapids", 1, 1, 2, 1}, // read and write together
+        {"imc-granite-rapids", 1, 1, 4, 1},
+        {"imc-free-running", 1, 1, 2, 1}, // no counter needed
+        {"df-zen4", 2, 2, 16, 0.5},       // local and remote, each in a group of its own
+        {"df-zen1", 1, 2, 4, 0.5},        // eight channels are one sum on four counters
+        {"dmc-620", 2, 2, 1, 1},          // eight counters, but the driver takes one event a group
     };
     for (size_t i = 0; i < N_OF(plans); i++)
         check_boxes(&plans[i]);
@@ -181,6 +184,10 @@ static void test_a_ratio_of_boxes_still_comes_from_one_window(void **state) {
     assert_non_null(strstr(plan->metrics[0].reason, "needs 4 counters at once"));
     assert_int_equal(plan->units[unit_of(plan, 1)].n_groups, 2);
     assert_int_equal(plan->units[unit_of(plan, 2)].n_groups, 1);
+    // groups of two, three and one event on three counters: beginning with each in turn, the kernel puts on the first,
+    // the second, then the third and the first
+    assert_float_equal(plan_turns_share(plan, unit_of(plan, 2)), 2.0 / 3, 1e-12);
+    assert_float_equal(plan_turns_share(plan, unit_of(plan, 1)), 1.0 / 3, 1e-12);
     plan_free(plan);
     catalog_free(catalog);
 }
