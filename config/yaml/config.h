@@ -110,6 +110,8 @@ struct config_patterns {
 struct config_uncore {
     bool off;        // none of them is opened
     unsigned groups; // of kinds, one bit each; see config_uncore_selects
+    struct config_group *named;
+    size_t n_named; // metric groups of the kinds' specs
     struct config_peak {
         bool every; // socket; else the one of this number
         unsigned socket;

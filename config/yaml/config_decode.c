@@ -320,9 +320,9 @@ static const struct config_key config_keys[] = {
     {.name = "groups",
      .places = CONFIG_UNCORE,
      .decode = config_uncore_groups,
-     .member = offsetof(struct config_uncore, groups),
-     .example = "[memory, interconnect]",
-     .help = "memory, remote, llc and interconnect, as many as are wanted; memory alone where it is absent"},
+     .example = "[memory, Latency]",
+     .help = "memory, remote, llc, interconnect and names of metric groups of 'topdownd list pmus', as many as are "
+             "wanted; memory alone where it is absent"},
     {.name = "peak",
      .places = CONFIG_UNCORE,
      .decode = config_boxes_decode_peak,

@@ -17,6 +17,7 @@ struct engine;
 struct engine_change {
     const struct setup *setup;
     struct core_type *type;
+    struct engine *first; // the first core type's, which is prepared and changed before the others
     uint64_t now_ns;
 };
 
@@ -56,9 +57,10 @@ struct engine {
     const struct engine_ops *ops;
 };
 
-// Makes the engine of one of the setup's types, which is no replay; as engine_new_all.
+// Makes the engine of one of the setup's types, which is no replay; as engine_new_all. `first` is that of the first
+// core type, NULL for itself.
 int engine_new(struct setup *setup, struct core_type *type, struct self *self, const struct shown *newest,
-               uint64_t now_ns, struct errors *errors, struct engine **out);
+               struct engine *first, uint64_t now_ns, struct errors *errors, struct engine **out);
 
 // Makes the engines for the setup's core types, which share the cost in `self` and what they know of one another in
 // `newest`, which may be NULL. Everything is borrowed, `errors` only until all have a plan. Returns 0, -EINVAL with the

@@ -98,8 +98,8 @@ static int make(struct reload *reload, const struct reload_engines *present, siz
                 struct errors *errors) {
     struct snapshot *snapshot = NULL;
     uint64_t deadline_ns;
-    int r = engine_new(reload->next, &reload->next->types[i], present->self, present->newest, now_ns, errors,
-                       &reload->engines[i]);
+    int r = engine_new(reload->next, &reload->next->types[i], present->self, present->newest, present->engines[0],
+                       now_ns, errors, &reload->engines[i]);
     if (r < 0)
         return r;
     reload->made[i] = true;
@@ -123,7 +123,8 @@ static void abandon(struct reload *reload, size_t n) {
 
 static int prepare(struct reload *reload, const struct reload_engines *present, size_t i, uint64_t now_ns,
                    struct errors *errors) {
-    const struct engine_change change = {.setup = reload->next, .type = &reload->next->types[i], .now_ns = now_ns};
+    const struct engine_change change = {
+        .setup = reload->next, .type = &reload->next->types[i], .first = present->engines[0], .now_ns = now_ns};
     int from = present_of(present->setup, reload->next, i);
     if (from < 0)
         return make(reload, present, i, now_ns, errors);
