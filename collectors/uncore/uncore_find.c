@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/host/host_file.h"
+#include "collectors/uncore/pmu_named.h"
 #include "core/base/array.h"
 
 enum { PATH_BYTES = 512, TEXT_BYTES = 256, LIST_BYTES = 4096 };
@@ -179,25 +180,23 @@ void uncore_host_deinit(struct uncore_host *host) {
     *host = (struct uncore_host){0};
 }
 
-// ---- scale and unit ----
+int uncore_find_named(const struct host_roots *roots, const char *pattern, struct uncore_boxes *out) {
+    const struct uncore_kind kind = {.pattern = pattern};
+    struct uncore_boxes boxes = {0};
+    int r = find_boxes(roots, &kind, &boxes);
+    if (r < 0)
+        uncore_boxes_deinit(&boxes);
+    else
+        *out = boxes;
+    return r;
+}
 
 int uncore_find_bytes(const struct host_roots *roots, const char *pmu, const char *event, double *out) {
-    static const struct {
-        const char *name;
-        double bytes;
-    } units[] = {{"Bytes", 1}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}};
-    char file[TEXT_BYTES], scale[TEXT_BYTES], unit[TEXT_BYTES], *end;
-    (void)snprintf(file, sizeof file, "events/%s.scale", event);
-    if (read_file(roots, pmu, file, scale, sizeof scale) <= 0)
-        return -ENOENT;
-    (void)snprintf(file, sizeof file, "events/%s.unit", event);
-    if (read_file(roots, pmu, file, unit, sizeof unit) <= 0)
-        return -ENOENT;
-    double value = strtod(scale, &end);
-    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
-        if (end != scale && *end == '\0' && value > 0 && strcmp(unit, units[u].name) == 0) {
-            *out = value * units[u].bytes;
-            return 0;
-        }
-    return -EINVAL;
+    struct pmu_named_unit unit;
+    int r = pmu_named_unit(roots, pmu, event, &unit);
+    if (r == 0 && strcmp(unit.name, "bytes") != 0)
+        r = -EINVAL;
+    if (r == 0)
+        *out = unit.factor;
+    return r;
 }

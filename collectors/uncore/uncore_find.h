@@ -31,8 +31,12 @@ int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds
                 struct uncore_host *out);
 void uncore_host_deinit(struct uncore_host *host);
 
+// Finds the boxes of all PMUs whose names match a shell pattern, whatever they are. -ENOMEM. Free with
+// uncore_boxes_deinit.
+int uncore_find_named(const struct host_roots *roots, const char *pattern, struct uncore_boxes *out);
+
 // The bytes of one count of an event that the kernel names, from its files NAME.scale and NAME.unit. -ENOENT if the
-// kernel states neither, -EINVAL if they are no number or no unit of bytes.
+// kernel states no unit, -EINVAL if they are no number or no unit of bytes.
 int uncore_find_bytes(const struct host_roots *roots, const char *pmu, const char *event, double *out);
 
 #endif

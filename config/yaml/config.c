@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/yaml/config_boxes.h"
 #include "config/yaml/config_decode.h"
 #include "config/yaml/config_listen.h"
+#include "config/yaml/config_uncore.h"
 #include "config/yaml/yaml_file.h"
 #include "config/yaml/yaml_tree.h"
 
@@ -184,9 +186,11 @@ static void profile_deinit(struct config_profile *profile) {
 struct config *config_free(struct config *config) {
     if (!config)
         return NULL;
+    config_boxes_deinit(&config->uncore);
     free(config->record.path);
     free(config->textfile.path);
     free(config->specs.path);
+    config_uncore_deinit(&config->uncore);
     for (size_t i = 0; i < config->n_hosts; i++) {
         free(config->hosts[i].hostname);
         free(config->hosts[i].cpu);

@@ -97,15 +97,47 @@ struct config_textfile {
     uint64_t interval_ns; // between two times
 };
 
+// Shell patterns (fnmatch) of the kernel's names of PMUs, each with its place.
+struct config_patterns {
+    struct config_pattern {
+        char *text;
+        struct config_origin origin;
+    } * items;
+    size_t n;
+};
+
 // `uncore:` at the top level: PMUs outside the cores.
 struct config_uncore {
     bool off;        // none of them is opened
     unsigned groups; // of kinds, one bit each; see config_uncore_selects
+    struct config_group *named;
+    size_t n_named; // metric groups of the kinds' specs
+    struct config_peak {
+        bool every; // socket; else the one of this number
+        unsigned socket;
+        double bytes_per_second; // 0: as the host says
+    } * peaks;
+    size_t n_peaks;
+    struct config_origin peak_origin;
+    struct config_boxes {
+        struct config_patterns include, exclude; // no pattern to include: all
+    } boxes;
+    struct config_pmu {                // that no spec knows
+        struct config_patterns name;   // one
+        struct config_patterns events; // of which each is the name of one
+    } * pmus;
+    size_t n_pmus;
 };
 enum { CONFIG_UNCORE_STANDARD = 1 }; // memory alone
 
 // True if kinds of this group (core/uncore/uncore.h) are to be measured.
 bool config_uncore_selects(const struct config_uncore *uncore, const char *group);
+
+// The configured peak of a socket's memory (physical_package_id); 0: the configuration leaves it to the host.
+double config_uncore_peak(const struct config_uncore *uncore, unsigned socket);
+
+// True if the configuration leaves out the box of this PMU.
+bool config_uncore_leaves_out(const struct config_uncore *uncore, const char *pmu);
 
 struct config {
     char **files; // files read, in order

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/yaml/config_boxes.h"
 #include "config/yaml/config_listen.h"
 #include "config/yaml/config_map.h"
 #include "config/yaml/config_profile.h"
@@ -319,9 +320,48 @@ static const struct config_key config_keys[] = {
     {.name = "groups",
      .places = CONFIG_UNCORE,
      .decode = config_uncore_groups,
-     .member = offsetof(struct config_uncore, groups),
-     .example = "[memory, interconnect]",
-     .help = "memory, remote, llc and interconnect, as many as are wanted; memory alone where it is absent"},
+     .example = "[memory, Latency]",
+     .help = "memory, remote, llc, interconnect and names of metric groups of 'topdownd list pmus', as many as are "
+             "wanted; memory alone where it is absent"},
+    {.name = "peak",
+     .places = CONFIG_UNCORE,
+     .decode = config_boxes_decode_peak,
+     .example = "307.2GB",
+     .help = "bytes a second that the memory of each socket can move, or {SOCKET: BYTES}; auto: as the host says"},
+    {.name = "boxes",
+     .places = CONFIG_UNCORE,
+     .decode = config_boxes_decode,
+     .example = "{exclude: [uncore_imc_3]}",
+     .help = "which of the PMUs that topdownd knows are opened, by the kernel's names"},
+    {.name = "pmus",
+     .places = CONFIG_UNCORE,
+     .decode = config_boxes_decode_pmus,
+     .example = "[{name: power, events: [energy-pkg]}]",
+     .help = "PMUs that topdownd does not know, and which of their events it measures"},
+    {.name = "include",
+     .places = CONFIG_BOXES,
+     .decode = config_boxes_decode_patterns,
+     .member = offsetof(struct config_boxes, include),
+     .example = "[\"uncore_imc_[0-3]\"]",
+     .help = "shell patterns of the kernel's names of PMUs, of which a box needs one; all where it is absent"},
+    {.name = "exclude",
+     .places = CONFIG_BOXES,
+     .decode = config_boxes_decode_patterns,
+     .member = offsetof(struct config_boxes, exclude),
+     .example = "[uncore_imc_3]",
+     .help = "shell patterns of the kernel's names of PMUs, which are not opened"},
+    {.name = "name",
+     .places = CONFIG_PMU,
+     .decode = config_boxes_decode_name,
+     .member = offsetof(struct config_pmu, name),
+     .example = "power",
+     .help = "a shell pattern of the kernel's names of PMUs"},
+    {.name = "events",
+     .places = CONFIG_PMU,
+     .decode = config_boxes_decode_events,
+     .member = offsetof(struct config_pmu, events),
+     .example = "[energy-pkg]",
+     .help = "names of events that have a unit, from the folder events of the PMU"},
     {.name = "match",
      .places = CONFIG_HOST,
      .decode = decode_match,
@@ -358,15 +398,10 @@ static const char *place_prefix(unsigned places) {
     static const struct {
         unsigned place;
         const char *prefix;
-    } prefixes[] = {{CONFIG_TOP, ""},
-                    {CONFIG_PROFILE, "profiles.NAME."},
-                    {CONFIG_COUNTERS, "counters."},
-                    {CONFIG_SPECS, "specs."},
-                    {CONFIG_RECORD, "record."},
-                    {CONFIG_TEXTFILE, "textfile."},
-                    {CONFIG_UNCORE, "uncore."},
-                    {CONFIG_HOST, "hosts."},
-                    {CONFIG_MATCH, "hosts.match."}};
+    } prefixes[] = {{CONFIG_TOP, ""},           {CONFIG_PROFILE, "profiles.NAME."}, {CONFIG_COUNTERS, "counters."},
+                    {CONFIG_SPECS, "specs."},   {CONFIG_RECORD, "record."},         {CONFIG_TEXTFILE, "textfile."},
+                    {CONFIG_UNCORE, "uncore."}, {CONFIG_BOXES, "uncore.boxes."},    {CONFIG_PMU, "uncore.pmus."},
+                    {CONFIG_HOST, "hosts."},    {CONFIG_MATCH, "hosts.match."}};
     size_t i = 0;
     while ((prefixes[i].place & places) == 0)
         i++;

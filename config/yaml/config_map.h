@@ -23,7 +23,9 @@ enum config_place {
     CONFIG_HOST = 32,
     CONFIG_MATCH = 64,
     CONFIG_TEXTFILE = 128,
-    CONFIG_UNCORE = 256
+    CONFIG_UNCORE = 256,
+    CONFIG_BOXES = 512,
+    CONFIG_PMU = 1024
 };
 
 // The keys of a mapping are read in this order, regardless of the order in the file or the table.

@@ -13,6 +13,13 @@ struct topology_cpu {
     unsigned socket; // index into sockets
 };
 
+// Where the most that a memory can move is known from.
+enum topology_peak {
+    TOPOLOGY_PEAK_UNKNOWN,
+    TOPOLOGY_PEAK_HOST,      // the host, or the simulated one
+    TOPOLOGY_PEAK_CONFIGURED // the configuration, which wins
+};
+
 struct topology {
     struct topology_cpu *cpus; // ascending by id
     size_t n_cpus;
@@ -25,6 +32,7 @@ struct topology {
         unsigned isolated; // online CPUs that were not selected because they are isolated; not in `excluded`
         bool whole_cores;  // no unselected CPU is a sibling of a measured one
         double memory_bytes_per_second; // the most that its memory can move; 0: unknown, or boxes of another kind
+        enum topology_peak peak;        // where that is from
     } * sockets;
     size_t n_sockets;
     double maximum_frequency_hz; // of one core; 0: unknown

@@ -189,6 +189,7 @@ struct catalog_product {
     char *vendor, *name, *microarchitecture;
     char *pmu;             // the kernel's PMU: a name, or a prefix ending in '*'
     unsigned group_events; // as many at most does its driver take in one event group; 0: all that it counts
+    bool chosen;           // no spec: the configuration names the events, each with a metric that has its name and unit
 };
 
 // A register that several events program and of which a physical core has few (Intel's OFFCORE_RESPONSE MSRs).

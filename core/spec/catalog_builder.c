@@ -80,3 +80,5 @@ void catalog_builder_set_environment(struct catalog_builder *builder, const stru
 void catalog_builder_set_resolver(struct catalog_builder *builder, const struct catalog_resolver *resolver) {
     builder->resolver = resolver;
 }
+
+void catalog_builder_set_chosen(struct catalog_builder *builder) { builder->catalog->product.chosen = true; }

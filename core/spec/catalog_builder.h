@@ -82,6 +82,8 @@ int catalog_builder_set_counters(struct catalog_builder *builder, unsigned gener
                                  size_t n_fixed, struct fault *fault);
 // The most events that the PMU's driver takes in one group.
 void catalog_builder_set_group_events(struct catalog_builder *builder, unsigned n);
+// The configuration names the events, of a PMU that no spec knows.
+void catalog_builder_set_chosen(struct catalog_builder *builder);
 int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault);
 
 // Sets the leader of the PMU's topdown counters, then the events that groups carry after it (core/plan/plan_lead.h),

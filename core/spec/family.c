@@ -52,6 +52,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_LLC_MISS_BYTES] = {PREFIX "llc_miss_bytes_total", "counter",
                                "Bytes that the last-level cache missed, by where their memory is."},
     [FAMILY_INTERCONNECT_BYTES] = {PREFIX "interconnect_bytes_total", "counter", "Bytes between sockets."},
+    [FAMILY_UNCORE_EVENT] = {PREFIX "uncore_event_total", "counter",
+                             "Events of PMUs that the configuration names, in base units."},
     [FAMILY_UNCORE_UP] = {PREFIX "uncore_up", "gauge",
                           "1 where a kind of PMU outside the cores delivered counts since the last snapshot."},
     [FAMILY_UNCORE_ERROR] = {PREFIX "uncore_error", "gauge",

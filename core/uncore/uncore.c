@@ -16,7 +16,7 @@ int uncore_topology(const struct uncore_boxes *boxes, struct topology **out) {
         return boxes->n > 0 ? -ENOMEM : -EINVAL;
     for (size_t i = 0; i < boxes->n; i++)
         sources[i] = (struct topology_source){
-            .id = (unsigned)i, .core = (int)i, .package = boxes->boxes[i].package, .selected = true};
+            .id = (unsigned)i, .core = (int)i, .package = boxes->boxes[i].package, .selected = !boxes->boxes[i].left_out};
     int r = topology_new(sources, boxes->n, 0, out);
     free(sources);
     if (r == 0)

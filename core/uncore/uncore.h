@@ -16,6 +16,7 @@
 // it is this traffic (core/spec/traffic.h). Its formula is BYTES * (sum of events) / cpu_seconds, where BYTES is what
 // one count is and cpu_seconds are those of boxes. An event's scale and unit in sysfs must say the same.
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/host/topology.h"
@@ -45,6 +46,7 @@ struct uncore_box {
     unsigned cpu;              // the kernel's number of the CPU that reads it, the first of its cpumask: may change
     int package;               // physical_package_id of that CPU; -1: unknown
     int node;                  // NUMA node; -1: unknown
+    bool left_out;             // the configuration does not want it opened
 };
 
 // Boxes of one kind, socket by socket, in the natural order of their names ("imc_2" before "imc_10").
@@ -55,8 +57,8 @@ struct uncore_boxes {
 
 void uncore_boxes_deinit(struct uncore_boxes *boxes);
 
-// The boxes as a topology: box i is CPU i, a core of its own, and sockets are those of the CPUs that read them. Returns
-// 0 or -ENOMEM; -EINVAL: there is no box.
+// The boxes as a topology: box i is CPU i, a core of its own, and sockets are those of the CPUs that read them. A box
+// that is left out is a CPU that is not selected. Returns 0 or -ENOMEM; -EINVAL: there is no box.
 int uncore_topology(const struct uncore_boxes *boxes, struct topology **out);
 
 #endif

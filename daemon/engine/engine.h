@@ -17,6 +17,7 @@ struct engine;
 struct engine_change {
     const struct setup *setup;
     struct core_type *type;
+    struct engine *first; // the first core type's, which is prepared and changed before the others
     uint64_t now_ns;
 };
 

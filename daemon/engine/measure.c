@@ -427,6 +427,17 @@ static int begin(struct measure *m) {
     return r < 0 ? r : start_probe(m);
 }
 
+// What boxes count is recorded with the first core type.
+static int new_record(struct measure *m, const struct measure_request *request, struct errors *errors) {
+    const struct setup *setup = request->setup;
+    struct record *first = request->first ? measure_record(of(request->first)) : NULL;
+    if (!setup->record_path)
+        return 0;
+    if (!request->type->topology->boxes)
+        return record_new(setup, request->type, m->seed, m->self->clocks, errors, &m->record);
+    return first ? record_new_boxes(first, setup, request->type, m->seed, &m->record) : 0;
+}
+
 int measure_new(const struct measure_request *request, struct errors *errors, struct engine **out) {
     static const struct engine_ops ops = {.step = step,
                                           .view = present_view,
@@ -459,8 +470,8 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
     int r = collector_new(&collector, errors, &m->collector);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE && !type->topology->boxes)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
-    if (r == 0 && setup->record_path && !type->topology->boxes)
-        r = record_new(setup, type, m->seed, m->self->clocks, errors, &m->record);
+    if (r == 0)
+        r = new_record(m, request, errors);
     if (r == 0)
         r = begin(m);
     if (r < 0) {

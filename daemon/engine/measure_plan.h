@@ -11,7 +11,7 @@
 #include "daemon/engine/collector.h"
 #include "daemon/engine/measure.h"
 #include "daemon/engine/measure_table.h"
-#include "daemon/engine/record.h"
+#include "daemon/record/record.h"
 #include "daemon/engine/stage.h"
 #include "daemon/engine/trials.h"
 #include "daemon/engine/verdict.h"

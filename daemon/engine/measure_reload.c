@@ -46,10 +46,23 @@ static int make_adapt(struct measure_next *next, const struct measure *m) {
     return r;
 }
 
+struct record *measure_record(const struct measure *m) {
+    return m->next && !m->next->keeps_record ? m->next->record : m->record;
+}
+
+static int make_record_of_boxes(struct measure_next *next, const struct measure *m) {
+    struct record *first = measure_record((const struct measure *)next->to.first);
+    next->keeps_record = first && m->record && record_is_of(m->record, first);
+    return first && !next->keeps_record ? record_new_boxes(first, next->to.setup, next->to.type, m->seed, &next->record)
+                                        : 0;
+}
+
 static int make_record(struct measure_next *next, const struct measure *m, struct errors *errors) {
     const struct setup *setup = next->to.setup;
+    if (next->to.type->topology->boxes)
+        return make_record_of_boxes(next, m);
     next->keeps_record = m->record && record_is_at(m->record, setup, next->to.type);
-    if (!setup->record_path || next->keeps_record || next->to.type->topology->boxes)
+    if (!setup->record_path || next->keeps_record)
         return 0;
     int r = record_new(setup, next->to.type, m->seed, m->self->clocks, errors, &next->record);
     if (r == 0)

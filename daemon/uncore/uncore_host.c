@@ -6,49 +6,21 @@
 
 #include "collectors/host/host_bind.h"
 #include "collectors/uncore/memory_peak.h"
-#include "collectors/uncore/pmu_boxes.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/uncore_kinds_json.h"
 #include "daemon/base/run_folder.h"
+#include "daemon/uncore/uncore_linux.h"
 #include "daemon/uncore/uncore_scale.h"
 #include "daemon/uncore/uncore_source.h"
 
 // This host's boxes, of the kinds that hosts with its CPU may have.
-
-struct uncore_linux {
-    struct source source; // first
-    struct uncore_boxes boxes;
-    char name[UNCORE_NAME_MAX];
-};
-
-static struct uncore_linux *of(struct source *source) { return (struct uncore_linux *)source; }
-
-static int linux_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
-    (void)now_ns;
-    (void)errors;
-    return pmu_boxes_new(&source->roots, &((const struct uncore_linux *)source)->boxes, out);
-}
-
-// The CPU that reads a box may have changed: the PMU looks it up again.
-static bool linux_same(const struct source *a, const struct source *b) {
-    const struct uncore_boxes *x = &((const struct uncore_linux *)a)->boxes,
-                              *y = &((const struct uncore_linux *)b)->boxes;
-    bool same = x->n == y->n;
-    for (size_t i = 0; same && i < x->n; i++)
-        same = x->boxes[i].type == y->boxes[i].type && x->boxes[i].package == y->boxes[i].package;
-    return same;
-}
-
-static void linux_deinit(struct source *source) { uncore_boxes_deinit(&of(source)->boxes); }
-
-static const struct source_driver DRIVER = {.pmu = linux_pmu, .same = linux_same, .deinit = linux_deinit};
 
 // Reads the kind's spec in the format of its first box, which all boxes have.
 static int bind_spec(struct uncore_linux *kind, const struct setup *setup, const char *spec, struct errors *errors) {
     struct source *source = &kind->source;
     struct host_binding binding;
     struct catalog_builder *builder;
-    const struct uncore_box *first = &kind->boxes.boxes[0];
+    const struct uncore_box *first = &kind->boxes.boxes[0]; // also where it is left out: formats are those of the kind
     int r = uncore_read_spec(setup, spec, errors, &builder);
     if (r < 0)
         return r;
@@ -80,22 +52,45 @@ static int add_peak(const struct options *options, const struct host_roots *root
     return 0;
 }
 
+// Marks the boxes that the configuration leaves out. False: it leaves out all of them.
+static bool choose_boxes(const struct setup *setup, struct uncore_boxes *boxes) {
+    bool any = false;
+    for (size_t i = 0; i < boxes->n; i++) {
+        boxes->boxes[i].left_out = config_uncore_leaves_out(&setup->config->uncore, boxes->boxes[i].pmu);
+        any = any || !boxes->boxes[i].left_out;
+    }
+    return any;
+}
+
+// A sum over some of a socket's boxes is not the socket's.
+static void note_left_out(struct source *source, const struct uncore_boxes *boxes) {
+    const struct uncore_box *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < boxes->n; i++) {
+        if (!boxes->boxes[i].left_out)
+            continue;
+        first = first ? first : &boxes->boxes[i];
+        n++;
+    }
+    if (n > 0)
+        source_note(source, source->pmu_name, "left_out",
+                    "uncore.boxes leaves out %zu of %zu boxes (%s%s): sums are of the others alone, not of the whole "
+                    "socket, and a peak of its memory is shown only if uncore.peak says one",
+                    n, boxes->n, first->pmu, n > 1 ? " and others" : "");
+}
+
 // Takes over the boxes.
 static int add_kind(struct setup *setup, struct uncore_found *found, const struct options *options,
                     struct errors *errors) {
-    struct uncore_linux *kind = calloc(1, sizeof *kind);
+    struct uncore_linux *kind = uncore_linux_new(found->kind->name, &found->boxes, options);
     struct topology *boxes = NULL;
+    const char *group = found->kind->group;
     if (!kind)
         return -ENOMEM;
-    kind->source.driver = &DRIVER;
-    kind->boxes = found->boxes;
-    found->boxes = (struct uncore_boxes){0};
-    (void)snprintf(kind->name, sizeof kind->name, "%s", found->kind->name);
-    uncore_describe(&kind->source, kind->name, options);
     int r = bind_spec(kind, setup, found->kind->spec, errors);
     if (r == 0)
         r = uncore_topology(&kind->boxes, &boxes);
-    if (r == 0 && strcmp(found->kind->group, "memory") == 0)
+    if (r == 0 && strcmp(group, "memory") == 0)
         r = add_peak(options, &kind->source.roots, boxes);
     if (r < 0) {
         topology_free(boxes);
@@ -103,14 +98,18 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
         return r;
     }
     kind->source.microarchitecture = kind->source.catalog->product.microarchitecture;
-    return uncore_add(setup, &kind->source, boxes);
+    note_left_out(&kind->source, &kind->boxes);
+    return uncore_add(setup, &kind->source, boxes, config_uncore_selects(&setup->config->uncore, group));
 }
 
 static int add_kinds(struct setup *setup, struct uncore_host *host, const struct options *options,
                      struct errors *errors) {
+    const struct config_uncore *config = &setup->config->uncore;
     int r = 0;
-    for (size_t i = 0; i < host->n && r >= 0; i++)
-        if (host->found[i].boxes.n > 0 && config_uncore_selects(&setup->config->uncore, host->found[i].kind->group))
+    for (size_t i = 0; i < host->n && r >= 0; i++) // a kind that is not selected may have a group that is named
+        if (host->found[i].boxes.n > 0 &&
+            (config->n_named > 0 || config_uncore_selects(config, host->found[i].kind->group)) &&
+            choose_boxes(setup, &host->found[i].boxes))
             r = add_kind(setup, &host->found[i], options, errors);
     return r < 0 ? r : 0;
 }

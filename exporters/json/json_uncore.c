@@ -20,6 +20,25 @@ static void add_traffic(struct json *json, const struct shown_type *kind, size_t
     json_end_array(json);
 }
 
+// Of a PMU that the configuration names.
+static void add_events(struct json *json, const struct shown_type *kind, size_t scope) {
+    const struct view *view = kind->view;
+    json_begin_array(json, "events");
+    for (size_t m = 0; view->layout->catalog->product.chosen && m < view->layout->n_metrics; m++) {
+        const struct catalog_metric *metric = view_metric(view, m);
+        double factor;
+        if (!view_plannable(view, m) || !catalog_metric_ratio(metric, &factor))
+            continue;
+        json_begin_object(json, NULL);
+        json_string(json, "name", metric->name);
+        json_string(json, "unit", metric->units);
+        json_number(json, "total", factor * kind->snapshot->values[snapshot_numerator(view->layout, scope, m)]);
+        json_number(json, "share_of_time", kind->snapshot->values[snapshot_share_of_time(view->layout, scope, m)]);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 static void add_errors(struct json *json, const struct view *view) {
     json_begin_array(json, "errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
@@ -31,12 +50,16 @@ static void add_errors(struct json *json, const struct view *view) {
     json_end_array(json);
 }
 
+// NULL is null: no peak is known.
+static const char *const peak_sources[] = {
+    [TOPOLOGY_PEAK_UNKNOWN] = NULL, [TOPOLOGY_PEAK_HOST] = "host", [TOPOLOGY_PEAK_CONFIGURED] = "configuration"};
+
 static void add_kind(struct json *json, const struct shown_type *kind) {
     const struct snapshot_layout *layout = kind->view->layout;
     const struct topology *topology = layout->topology;
     json_begin_object(json, NULL);
     json_string(json, "pmu", kind->view->pmu);
-    json_string(json, "spec", layout->catalog->product.spec);
+    json_string(json, "spec", layout->catalog->product.chosen ? NULL : layout->catalog->product.spec);
     json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
     add_errors(json, kind->view);
     json_begin_array(json, "sockets");
@@ -44,11 +67,14 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
         json_begin_object(json, NULL);
         json_whole(json, "socket", topology->sockets[s].id);
         json_whole(json, "boxes", topology->sockets[s].measured);
+        json_whole(json, "boxes_left_out", topology->sockets[s].excluded);
         if (topology->sockets[s].memory_bytes_per_second > 0)
             json_number(json, "peak_bytes_per_second", topology->sockets[s].memory_bytes_per_second);
         else
             json_null(json, "peak_bytes_per_second");
+        json_string(json, "peak_source", peak_sources[topology->sockets[s].peak]);
         add_traffic(json, kind, snapshot_scope_socket(s));
+        add_events(json, kind, snapshot_scope_socket(s));
         json_end_object(json);
     }
     json_end_array(json);
@@ -58,6 +84,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
         json_whole(json, "box", topology->cpus[box].id);
         json_whole(json, "socket", topology->sockets[topology->cpus[box].socket].id);
         add_traffic(json, kind, snapshot_scope_cpu(layout, box));
+        add_events(json, kind, snapshot_scope_cpu(layout, box));
         json_end_object(json);
     }
     json_end_array(json);
@@ -71,7 +98,7 @@ static const char *why_none(const struct shown *shown) {
     for (size_t i = 0; i < view->n_pmu_errors; i++)
         if (view->pmu_errors[i].uncore)
             return view->pmu_errors[i].text;
-    return view->replayed    ? "recordings do not hold it"
+    return view->replayed    ? "the recording holds none"
            : view->simulated ? "the simulated host has none"
                              : "the configuration selects none that this host has";
 }

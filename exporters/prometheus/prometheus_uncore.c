@@ -39,6 +39,22 @@ static void add_traffic(struct prometheus_page *page, const struct shown *shown,
     }
 }
 
+// What the configuration has chosen: each metric is an event, in its unit.
+static void add_events(struct prometheus_page *page, const struct view *view) {
+    for (size_t m = 0; m < view->layout->n_metrics; m++) {
+        const struct catalog_metric *metric = view_metric(view, m);
+        double factor;
+        if (!view_plannable(view, m) || !catalog_metric_ratio(metric, &factor))
+            continue;
+        for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+            struct page_scope scope = page_socket_labels(view, s);
+            const struct page_label labels[] = {
+                {"socket", scope.socket}, {"pmu", view->pmu}, {"event", metric->name}, {"unit", metric->units}};
+            page_series_scaled(page, labels, 4, factor, snapshot_numerator(view->layout, scope.scope, m));
+        }
+    }
+}
+
 // Of the kind that tells what the memory moved, so that a utilization has both or neither.
 static void add_peaks(struct prometheus_page *page, const struct view *view) {
     const struct topology *topology = view->layout->topology;
@@ -74,6 +90,12 @@ void page_add_uncore(struct prometheus_page *page, const struct shown *shown) {
         page_add_family(page, FAMILY_MEMORY_PEAK);
         for (size_t kind = 0; kind < shown->n_boxes; kind++)
             add_peaks(page, begin_kind(page, shown, kind));
+    }
+    page_add_family(page, FAMILY_UNCORE_EVENT);
+    for (size_t kind = 0; kind < shown->n_boxes; kind++) {
+        const struct view *view = begin_kind(page, shown, kind);
+        if (view->layout->catalog->product.chosen)
+            add_events(page, view);
     }
     page_add_family(page, FAMILY_UNCORE_UP);
     for (size_t kind = 0; kind < shown->n_boxes; kind++)

@@ -250,6 +250,94 @@ def test_the_configuration_chooses_what_is_opened():
     assert status == 2 and "did you mean" in said and "memory" in said, said
 
 
+def test_a_configured_peak_wins_and_says_so():
+    with e2e.Daemon("--pmu", "sim:zen4", yaml=YAML + "uncore: {peak: {0: 300GB}}\n") as daemon:
+        page = daemon.get("/metrics")
+        assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [300e9, 460.8e9]
+        sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
+        assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(300e9, "configuration"), (460.8e9, "host")]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML + "uncore: {peak: auto}\n") as daemon:
+        sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
+        assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(None, None)] * 2
+
+
+def test_boxes_that_are_left_out_are_not_opened_and_are_told():
+    """The peak of a memory is that of all its boxes: what some of them move is not compared with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ("0", "0"))
+        edac = "devices/system/edac/mc/mc0/dimm0"
+        test_hosts.write_all(folder, {f"{edac}/size": "32768", f"{edac}/dimm_location": "channel 0 slot 0 ", f"{edac}/dimm_label": "CPU_SrcID#0_MC#0"})
+        e2e.write_text(os.path.join(folder, "memory-channel-bytes-per-second"), "38400000000\n")
+        here = ("--path.sysfs", folder, "--path.procfs", folder, "--path.run", folder)
+        for boxes, measured, peak in (("{}", 2, 38.4e9), ("{exclude: [uncore_imc_1]}", 1, None), ("{include: [uncore_imc_1]}", 1, None)):
+            with e2e.Daemon(*here, yaml=f"{YAML}uncore: {{boxes: {boxes}}}\n") as daemon:
+                daemon.wait_round(1)
+                kind = daemon.json("/api/v1/uncore")["kinds"][0]
+                socket = kind["sockets"][0]
+                assert (socket["boxes"], socket["boxes_left_out"], socket["peak_bytes_per_second"]) == (measured, 2 - measured, peak), kind
+                assert [error["reason"] for error in kind["errors"]] == ["left_out"] * (2 - measured), kind
+                assert ('topdownd_uncore_error{pmu="imc",reason="left_out"} 1' in daemon.get("/metrics")) == (measured < 2)
+                assert [box["box"] for box in kind["boxes"]] == ([0, 1] if measured == 2 else [0] if "exclude" in boxes else [1]), kind
+        with e2e.Daemon(*here, yaml=f"{YAML}uncore: {{boxes: {{exclude: [\"*\"]}}}}\n") as daemon:
+            daemon.wait_round(1)
+            assert "topdownd_uncore" not in daemon.get("/metrics") and daemon.json("/api/v1/uncore")["kinds"] == []
+
+
+def foo(folder, boxes=("0",), **files):
+    """PMUs that no spec knows, which are the kernel's software PMU: a count of `faults` is half a MiB."""
+    made_up(folder, ())
+    for box, cpu in enumerate(boxes):
+        of_box = f"bus/event_source/devices/uncore_foo_{box}"
+        test_hosts.write_all(folder, {f"{of_box}/type": "1", f"{of_box}/cpumask": cpu, f"{of_box}/format/event": "config:0-7",
+                                      f"{of_box}/events/faults": "event=0x05", f"{of_box}/events/faults.scale": "0.5",
+                                      f"{of_box}/events/faults.unit": "MiB", f"{of_box}/events/bare": "event=0x06"}
+                             | {f"{of_box}/{name.replace('__', '/')}": text for name, text in files.items()})
+    return "--path.sysfs", folder, "--path.procfs", folder
+
+
+def test_pmus_that_no_spec_knows_are_measured_by_the_kernels_names_and_units():
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder, ("0", "1"))
+        with e2e.Daemon(*here, yaml=YAML + "uncore: {pmus: [{name: \"uncore_foo_*\", events: [faults]}, {name: bar, events: [x]}]}\n") as daemon:
+            def total():
+                return e2e.value_of(daemon.get("/metrics"), "topdownd_uncore_event_total", socket="0", pmu="uncore_foo", event="faults", unit="bytes")
+            first = e2e.wait_for(total, "the first faults")
+            assert first % (1 << 19) == 0, "whole counts of half a MiB"
+            os.listdir("/proc/self")
+            e2e.wait_for(lambda: total() > first, "more faults")
+            page, kind = daemon.get("/metrics"), daemon.json("/api/v1/uncore")["kinds"][0]
+            assert e2e.value_of(page, "topdownd_uncore_up", pmu="uncore_foo") == 1
+            assert e2e.value_of(page, "topdownd_uncore_error", pmu="bar", reason="not_present") == 1
+            assert kind["pmu"] == "uncore_foo" and kind["spec"] is None and len(kind["boxes"]) == 2, kind
+            assert [(event["name"], event["unit"]) for event in kind["sockets"][0]["events"]] == [("faults", "bytes")], kind
+            boxes = sum(box["events"][0]["total"] for box in kind["boxes"])
+            assert boxes == kind["sockets"][0]["events"][0]["total"], kind
+            assert "topdownd.yaml:3: this host shows no PMU bar: 'topdownd list pmus'" in daemon.log(), daemon.log()
+
+
+def test_a_pmu_that_cannot_be_chosen_is_a_mistake_with_its_place():
+    wrong = {"{name: uncore_foo_0, events: [bare]}": '2:47: event "bare" of uncore_foo_0 cannot be measured: the kernel states no unit for it',
+             "{name: uncore_foo_0, events: [fault]}": '2:47: uncore_foo_0 has no event "fault", did you mean "faults"',
+             "{name: uncore_foo_0, events: [now]}": "it is a present value",
+             "{name: uncore_foo_0, events: [hot]}": "knows no base unit",
+             "{name: uncore_foo_0, events: [odd]}": "cannot encode these events",
+             "{name: uncore_foo_0, events: [open]}": "values that only a person can choose",
+             "{name: cpu, events: [cycles]}": "2:24: name: cpu is the PMU of the cores: metric groups measure it (topdownd list groups)",
+             "{name: software, events: [faults]}": "2:24: name: software has no file cpumask",
+             "{name: uncore_foo_0, events: [faults]}, {name: \"uncore_foo_0*\", events: [faults]}": "uncore_foo_0 is measured already"}
+    more = {"events__now": "event=0x05", "events__now.unit": "MiB", "events__now.snapshot": "1", "events__hot": "event=0x05", "events__hot.unit": "C",
+            "events__odd": "cmask=0x05", "events__odd.unit": "MiB", "events__open": "event=?", "events__open.unit": "MiB"}
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder, **more)
+        test_hosts.write_all(folder, {"bus/event_source/devices/cpu/type": "4", "bus/event_source/devices/software/type": "1"})
+        for entry, message in wrong.items():
+            status, said = e2e.run_daemon("check-config", *here, yaml=f"listen: none\nuncore: {{pmus: [{entry}]}}\n")
+            assert status == 2 and message in said, (entry, said)
+
+
 def test_each_box_counts_on_its_own_cpu_and_adds_up():
     """The kernel's software events in the place of boxes: on one CPU and on both."""
     why = e2e.perf_events_allowed()
@@ -285,22 +373,6 @@ def test_bytes_that_the_kernel_states_otherwise_are_told_once():
                 assert daemon.get("/metrics").count('topdownd_uncore_error{pmu="imc",reason="scale"}') == n, (scale, unit)
                 assert daemon.log().count("the kernel says that a count of cas_count_") == n, daemon.log()
                 assert "imc: imc:" not in daemon.log(), daemon.log()
-
-
-def test_a_recording_of_a_host_with_boxes_replays_cleanly():
-    """It holds the cores alone, and says so."""
-    with tempfile.TemporaryDirectory() as folder:
-        recording = os.path.join(folder, "cores.bin")
-        with e2e.Daemon("--pmu", scenario(folder), "--record", recording, yaml=YAML) as daemon:
-            daemon.wait_round(2)
-            assert memory(daemon.get("/metrics"))
-        with e2e.Daemon("--pmu", f"replay:{recording}", yaml=YAML) as daemon:
-            daemon.wait_round(1)
-            page = daemon.get("/metrics")
-            assert not memory(page) and "topdownd_uncore" not in page and "topdownd_memory_peak" not in page
-            assert "topdownd_pmu_error" not in page and " error" not in daemon.log(), daemon.log()
-            answer = daemon.json("/api/v1/uncore")
-            assert (answer["replay"], answer["kinds"], answer["reason"]) == (True, [], "recordings do not hold it"), answer
 
 
 def test_a_type_that_the_kernel_does_not_know_is_an_error():

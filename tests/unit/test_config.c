@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 The meaning of a configuration, value by value, and the profile of each host.
 // test_config_errors.c tests refusals, test_config_load.c files and merging.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -238,6 +239,56 @@ static void test_what_is_measured_outside_the_cores_is_chosen_by_group(void **st
     config_free(config);
 }
 
+static void test_the_peak_of_a_socket_is_the_configured_one(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double first, second;
+    } peaks[] = {
+        {"", 0, 0},
+        {"uncore: {peak: auto}", 0, 0},
+        {"uncore: {peak: 307.2GB}", 307.2e9, 307.2e9},
+        {"uncore: {peak: 307.2 GB/s}", 307.2e9, 307.2e9},
+        {"uncore: {peak: 200000000000}", 2e11, 2e11},
+        {"uncore: {peak: 1.5TiB}", 1.5 * 1099511627776, 1.5 * 1099511627776},
+        {"uncore: {peak: {1: 100MB, 0: auto}}", 0, 1e8},
+        {"uncore: {peak: {0: 2MiB}}", 2097152, 0},
+    };
+    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
+        struct config *config = parse(peaks[i].text);
+        assert_true(fabs(config_uncore_peak(&config->uncore, 0) - peaks[i].first) < 1e-3);
+        assert_true(fabs(config_uncore_peak(&config->uncore, 1) - peaks[i].second) < 1e-3);
+        config_free(config);
+    }
+}
+
+static void test_boxes_are_chosen_by_their_names(void **state) {
+    (void)state;
+    struct config *config = parse("uncore: {boxes: {include: [\"uncore_imc_*\"], exclude: [uncore_imc_3]}}");
+    assert_false(config_uncore_leaves_out(&config->uncore, "uncore_imc_2"));
+    assert_true(config_uncore_leaves_out(&config->uncore, "uncore_imc_3"));
+    assert_true(config_uncore_leaves_out(&config->uncore, "uncore_cha_0"));
+    config_free(config);
+    config = parse("uncore: {boxes: {exclude: [\"*_3\"]}}");
+    assert_false(config_uncore_leaves_out(&config->uncore, "uncore_cha_0"));
+    assert_true(config_uncore_leaves_out(&config->uncore, "uncore_cha_3"));
+    assert_int_equal(config->uncore.boxes.exclude.items[0].origin.column, 28);
+    config_free(config);
+}
+
+static void test_pmus_that_no_spec_knows_are_named_with_their_events(void **state) {
+    (void)state;
+    struct config *config = parse("uncore:\n  pmus:\n    - {name: \"uncore_foo_*\", events: [rd, wr]}\n");
+    assert_int_equal(config->uncore.n_pmus, 1);
+    const struct config_pmu *pmu = &config->uncore.pmus[0];
+    assert_int_equal(pmu->name.n, 1);
+    assert_string_equal(pmu->name.items[0].text, "uncore_foo_*");
+    assert_int_equal(pmu->name.items[0].origin.line, 3);
+    assert_int_equal(pmu->events.n, 2);
+    assert_string_equal(pmu->events.items[1].text, "wr");
+    config_free(config);
+}
+
 static void test_a_text_file_is_a_folder_and_an_interval(void **state) {
     (void)state;
     struct config *config = parse("textfile: {path: /var/lib/prometheus/node-exporter}");
@@ -462,6 +513,9 @@ int main(void) {
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
         cmocka_unit_test(test_a_recording_is_a_path_and_a_size),
+        cmocka_unit_test(test_the_peak_of_a_socket_is_the_configured_one),
+        cmocka_unit_test(test_boxes_are_chosen_by_their_names),
+        cmocka_unit_test(test_pmus_that_no_spec_knows_are_named_with_their_events),
         cmocka_unit_test(test_a_text_file_is_a_folder_and_an_interval),
         cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
         cmocka_unit_test(test_limits_of_series_are_numbers_or_none),

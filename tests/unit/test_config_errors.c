@@ -82,6 +82,42 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
     refuse_all(refusals, N_OF(refusals));
 }
 
+static void test_what_is_wrong_outside_the_cores_is_refused(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"uncore: {peak: 300G}",
+         "t.yaml:1:16: peak: \"300G\" is no number of bytes a second: write it with its unit, such "
+         "as 307.2GB or 286.1GiB, or auto"},
+        {"uncore: {peak: {0: fast}}", "t.yaml:1:20: peak: \"fast\" is no number of bytes a second: write it with its "
+                                      "unit, such as 307.2GB or 286.1GiB, or auto"},
+        {"uncore: {peak: 300}", "t.yaml:1:16: peak: \"300\" is out of range: 1MB to 100TB a second are allowed"},
+        {"uncore: {peak: {a: 1GB}}", "t.yaml:1:17: peak: \"a\" is no number of a socket: write 0 to 63, as in {0: "
+                                     "307.2GB, 1: 307.2GB}"},
+        {"uncore: {peak: {64: 1GB}}", "t.yaml:1:17: peak: \"64\" is no number of a socket: write 0 to 63, as in {0: "
+                                      "307.2GB, 1: 307.2GB}"},
+        {"uncore: {peak: [1GB]}", "t.yaml:1:16: peak must be a single value, such as 307.2GB, and is a list"},
+        {"uncore: {boxes: [uncore_imc_3]}",
+         "t.yaml:1:17: boxes must be a mapping, such as {exclude: [uncore_imc_3]}, and is a list"},
+        {"uncore: {boxes: {exclud: [a]}}",
+         "t.yaml:1:18: unknown key \"exclud\": did you mean \"exclude\"? known here are include, exclude"},
+        {"uncore: {boxes: {exclude: [../a]}}",
+         "t.yaml:1:28: exclude: \"../a\" cannot be a name in sysfs: write letters, digits, '_', '-' and '.', or a "
+         "pattern with * ? [ ], as in [uncore_imc_3]"},
+        {"uncore: {boxes: {include: []}}",
+         "t.yaml:1:27: include has no entry: write 1 to 256, as in [\"uncore_imc_[0-3]\"]"},
+        {"uncore: {pmus: {name: power}}",
+         "t.yaml:1:16: pmus must be a list, such as [{name: power, events: [energy-pkg]}], and is a mapping"},
+        {"uncore: {pmus: [{name: power}]}",
+         "t.yaml:1:17: an entry of pmus without events: write it as {name: power, events: [energy-pkg]}"},
+        {"uncore: {pmus: [{events: [a]}]}",
+         "t.yaml:1:17: an entry of pmus without name: write it as {name: power, events: [energy-pkg]}"},
+        {"uncore: {pmus: [{name: a, events: [\"b*\"]}]}",
+         "t.yaml:1:36: events: \"b*\" cannot be a name in sysfs: write letters, digits, '_', '-' and '.', as in "
+         "[energy-pkg]"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
 static void test_a_wrong_type_is_refused_with_a_right_example(void **state) {
     (void)state;
     static const struct refusal refusals[] = {
@@ -396,6 +432,7 @@ int main(void) {
         cmocka_unit_test(test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known),
         cmocka_unit_test(test_specs_of_a_vendor_that_are_wrong_are_refused),
         cmocka_unit_test(test_recordings_that_are_wrong_are_refused),
+        cmocka_unit_test(test_what_is_wrong_outside_the_cores_is_refused),
         cmocka_unit_test(test_a_wrong_type_is_refused_with_a_right_example),
         cmocka_unit_test(test_a_key_without_a_value_is_refused),
         cmocka_unit_test(test_a_slot_needs_a_unit_and_a_sane_length),

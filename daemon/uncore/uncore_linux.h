@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_UNCORE_UNCORE_LINUX_H
+#define TOPDOWND_DAEMON_UNCORE_UNCORE_LINUX_H
+
+// The boxes of one kind of this host as a source of counts.
+
+#include "core/uncore/uncore.h"
+#include "daemon/source/source.h"
+
+struct uncore_linux {
+    struct source source; // first
+    struct uncore_boxes boxes;
+    char name[UNCORE_NAME_MAX]; // of the kind
+};
+
+// Makes a source that lacks its catalog and support. Takes over the boxes, even on failure: NULL if out of memory.
+// `options` is borrowed for its life.
+struct uncore_linux *uncore_linux_new(const char *name, struct uncore_boxes *boxes, const struct options *options);
+
+#endif
