@@ -12,6 +12,8 @@ enum {
     ROUNDS = 40,
     SEEDS = 3
 };
+static const char *const TRAFFIC[] = {"Traffic", NULL}; // what is measured by default
+
 #define KEYFRAME_SECONDS 0.0025 // the kernel's turns last 4 ms
 
 static void make_boxes(struct pipeline *p) {
@@ -81,7 +83,7 @@ static void start(struct pipeline *p, const char *spec, uint64_t seed) {
 static void run(const char *spec, uint64_t seed, struct coverage coverage[3]) {
     struct pipeline p;
     start(&p, spec, seed);
-    pipeline_start(&p, SECOND_NS / 5, seed, NULL);
+    pipeline_start(&p, SECOND_NS / 5, seed, TRAFFIC);
     pipeline_run(&p, LEARN_ROUNDS);
     for (int round = 0; round < ROUNDS; round++) {
         pipeline_run(&p, 1);
@@ -135,7 +137,7 @@ static void test_a_box_that_goes_and_comes_back_leaves_the_others_alone(void **s
     cpuset_add(&away->cpus, 1);
     away->from_seconds = 9;
     away->until_seconds = 21;
-    pipeline_start(&p, SECOND_NS / 5, 1, NULL);
+    pipeline_start(&p, SECOND_NS / 5, 1, TRAFFIC);
     pipeline_run_until(&p, 20);
     assert_int_equal(p.recorder.n_open, BOXES_N - 1);
     for (unsigned box = 0; box < BOXES_N; box++) {
@@ -162,7 +164,7 @@ static void test_a_rival_costs_share_of_time_and_the_values_stay_true(void **sta
     struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_FLEXIBLE, 4);
     rival->cpus = (struct cpuset){0};
     cpuset_add(&rival->cpus, 0);
-    pipeline_start(&p, SECOND_NS / 5, 1, NULL);
+    pipeline_start(&p, SECOND_NS / 5, 1, TRAFFIC);
     pipeline_run(&p, LEARN_ROUNDS);
     for (int round = 0; round < ROUNDS; round++) {
         pipeline_run(&p, 1);
