@@ -332,6 +332,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     add_of_types(page, shown, FAMILY_SMT_CONTENTION, add_contention_of_sockets);
     add_table(page, shown, measured, sizeof(measured) / sizeof(measured[0]));
     page_add_uncore(page, shown);
+    page_add_memory(page, shown);
     add_cost(page, begin_host(page, shown));
     add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
     add_textfile(page, begin_host(page, shown));
