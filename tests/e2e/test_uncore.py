@@ -126,6 +126,27 @@ def test_bytes_of_each_socket_are_the_truth_and_only_grow():
         return f"{len(e2e.samples(after))} samples"
 
 
+def test_the_snapshot_of_sockets_has_the_values_of_boxes():
+    """Of all boxes of a socket, with what stands beside each value; the totals are those of the page of boxes."""
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(3)
+        kind, = daemon.json("/api/v1/snapshot?scope=socket")["uncore"]
+        assert (kind["pmu"], kind["spec"], [socket["boxes"] for socket in kind["sockets"]]) == ("imc", "imc-sapphire-rapids", [4, 4]), kind
+        wanted = {(0, "read"): READS, (0, "write"): WRITES, (1, "read"): READS, (1, "write"): 0}
+        for (socket, direction), rate in wanted.items():
+            each = kind["sockets"][socket]["metrics"][f"memory_{direction}_bytes_per_second"]
+            assert abs(each["value"] - 4 * 64 * rate) <= 1e-3 * 4 * 64 * rate and each["unit"] == "bytes per second", each
+            assert each["reason"] is None and each["share_of_time"] == 1 and each["quality"] == "good", each
+            assert each["low"] <= each["value"] <= each["high"], each
+        parts = daemon.of_one_snapshot("/api/v1/snapshot?scope=socket", "/api/v1/uncore")
+        values, boxes = (json.loads(part) for part in parts)
+        if values["uncore"][0]["timestamp_seconds"] == boxes["timestamp_seconds"]:
+            each = values["uncore"][0]["sockets"][0]["metrics"]["memory_read_bytes_per_second"]
+            assert abs(each["k"] * each["numerator_total"] - boxes["kinds"][0]["sockets"][0]["traffic"][0]["bytes_total"]) < 1, each
+        for scope in ("host", "cpu"):
+            assert "uncore" not in daemon.json(f"/api/v1/snapshot?scope={scope}")
+
+
 def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
     """The kernel gives each of the two groups about half of the time; their counts are scaled by it."""
     rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
