@@ -188,6 +188,29 @@ def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again
         assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
 
 
+def test_a_box_that_vanishes_and_comes_back_is_an_error_meanwhile_and_the_others_go_on():
+    rivals = [{"kind": "offline", "cpus": "0", "from_seconds": 3, "until_seconds": 10}]
+    gone = 'topdownd_uncore_error{pmu="imc",reason="offline"'
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder, rivals=rivals), yaml=YAML) as daemon:
+        seen = [memory(daemon.get("/metrics"))]
+
+        def page_has(wanted):
+            page = daemon.get("/metrics")
+            seen.append(memory(page))
+            return (gone in page) == wanted and page
+        page = e2e.wait_for(lambda: page_has(True), "the box to be gone")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1, "the others are there"
+        assert "the PMU is gone" in daemon.log(), daemon.log()
+        grown, seconds = seconds_of(daemon, 4 * 64 * READS, socket=1, at_least=2)
+        assert abs(grown - seconds) < 0.1, (grown, seconds)
+        page = e2e.wait_for(lambda: page_has(False), "the box to be back")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1
+        assert all(not after[key] < before[key] for before, after in zip(seen, seen[1:]) for key in before), "a total fell"
+        daemon.wait_round(daemon.sequence() + 1)
+        grown, seconds = seconds_of(daemon, 4 * 64 * READS, at_least=2)
+        assert abs(grown - seconds) < 0.1, (grown, seconds)
+
+
 def test_a_page_has_at_most_320_series_and_cores_pages_say_nothing_of_boxes():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         daemon.wait_round(2)
