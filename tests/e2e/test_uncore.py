@@ -450,6 +450,39 @@ def test_pmus_that_come_while_topdownd_runs_are_found_and_totals_go_on():
             assert memory(daemon.get("/metrics"))["0", "read"] >= total, "its bytes stay in the socket's total"
 
 
+def test_what_can_be_chosen_is_listed_and_what_cannot_says_why():
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder, ("0", "1"), events__odd="cmask=0x05")
+        test_hosts.write_all(folder, {"bus/event_source/devices/uncore_foo_0/events/odd.unit": "MiB"})
+        def listed(*words):
+            return subprocess.run([BINARY, "list", "pmus", *here, *words], capture_output=True, text=True, check=True).stdout
+        rows = {row["event"]: row for row in json.loads(listed("--json")) if row["name"] == "uncore_foo"}
+        assert {event: (row["pmu"], row["boxes"], row["config"], row["bytes"]) for event, row in rows.items()} == {
+            "faults": ("uncore_foo_*", 2, "0x5", 524288), "bare": ("uncore_foo_*", 2, None, None), "odd": ("uncore_foo_*", 2, None, None)}, rows
+        assert "no unit" in rows["bare"]["not_encoded"] and "cannot encode" in rows["odd"]["not_encoded"] and rows["faults"]["not_encoded"] is None
+        assert "bytes: uncore.pmus can choose it" in listed() and "software" not in listed()
+
+
+def test_check_config_says_what_of_uncore_this_host_lacks():
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder)
+        made_up(folder, ("0", "0"))
+        edac = "devices/system/edac/mc/mc0/dimm0"
+        test_hosts.write_all(folder, {f"{edac}/size": "32768", f"{edac}/dimm_location": "channel 0 slot 0 ", f"{edac}/dimm_label": "CPU_SrcID#0_MC#0"})
+        e2e.write_text(os.path.join(folder, "memory-channel-bytes-per-second"), "38400000000\n")
+        yaml = ("listen: none\nuncore:\n  groups: [memory, llc, interconnect]\n  peak: {0: 20GB, 3: 1GB}\n  boxes: {exclude: [uncore_imc_1, uncore_imc_9]}\n"
+                "  pmus: [{name: \"bar_*\", events: [x]}]\n")
+        path = e2e.write_text(os.path.join(folder, "check.yaml"), yaml)
+        done = subprocess.run([BINARY, "check-config", path, *here, "--path.run", folder], capture_output=True, text=True, check=False)
+        said = done.stdout
+        for part in ("uncore.groups has llc: topdownd knows no PMU for it on this CPU", "uncore.groups has interconnect: this host",
+                     "check.yaml:4: uncore.peak of socket 0 is 20.0 GB/s, and its channels and their speed make 38.4 GB/s",
+                     "check.yaml:4: uncore.peak names socket 3, which this host lacks", "check.yaml:5: uncore.boxes.exclude has uncore_imc_9",
+                     "uncore.boxes leaves out 1 of 2 boxes (uncore_imc_1)", "check.yaml:6: this host shows no PMU bar_*"):
+            assert said.count(part) == 1, (part, said)
+        assert done.returncode == 0 and "exclude has uncore_imc_1" not in said, done
+
+
 def test_each_box_counts_on_its_own_cpu_and_adds_up():
     """The kernel's software events in the place of boxes: on one CPU and on both."""
     why = e2e.perf_events_allowed()
