@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import subprocess
 import tempfile
 
 import e2e
@@ -357,6 +358,112 @@ def test_a_pmu_that_cannot_be_chosen_is_a_mistake_with_its_place():
         for entry, message in wrong.items():
             status, said = e2e.run_daemon("check-config", *here, yaml=f"listen: none\nuncore: {{pmus: [{entry}]}}\n")
             assert status == 2 and message in said, (entry, said)
+
+
+def more(folder, name, cpu="0"):
+    """Another PMU, which the kernel shows while topdownd runs: in one step, as a link in sysfs is."""
+    made = os.path.join(folder, f"made-{name}")
+    for file, text in {"type": "1", "cpumask": cpu, "format/event": "config:0-7", "format/umask": "config1:0-7", "events/faults": "event=0x05",
+                       "events/faults.unit": "KiB"}.items():
+        test_hosts.write_all(made, {file: text})
+    os.rename(made, os.path.join(folder, "bus/event_source/devices", name))
+
+
+def boxes_of(daemon, pmu):
+    kinds = [kind for kind in daemon.json("/api/v1/uncore")["kinds"] if kind["pmu"] == pmu]
+    return {box["box"]: sum(each["bytes_total"] for each in box["traffic"]) for box in kinds[0]["boxes"]} if kinds else {}
+
+
+def test_a_reload_adds_kinds_and_takes_them_away_and_the_others_go_on():
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as control:
+        made_up(folder, ("0", "1"))
+        more(folder, "uncore_upi_0")
+        with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, "--path.run", control, yaml=YAML + "uncore: {groups: [memory]}\n") as daemon:
+            def reload(uncore):
+                e2e.write_text(daemon.config, f"{YAML}uncore: {uncore}\n")
+                done = subprocess.run([BINARY, "reload", "--path.run", control], capture_output=True, text=True, check=False, timeout=30)
+                assert done.returncode == 0, done.stderr + daemon.log()
+            daemon.wait_round(2)
+            before = memory(daemon.get("/metrics"))["0", "read"]
+            assert "upi" not in daemon.get("/metrics")
+            for uncore, kinds in (("{groups: [memory, interconnect]}", ["imc", "upi"]), ("{groups: [interconnect]}", ["upi"]), ("{enabled: off}", []),
+                                  ("{groups: [memory, interconnect], pmus: [{name: uncore_upi_0, events: [faults]}]}", ["imc", "upi", "uncore_upi_0"]),
+                                  ("{groups: [memory, interconnect]}", ["imc", "upi"])):
+                reload(uncore)
+                page = daemon.get("/metrics")
+                assert [kind["pmu"] for kind in daemon.json("/api/v1/uncore")["kinds"]] == kinds, uncore
+                for kind in ("imc", "upi", "uncore_upi_0"):
+                    assert (f'topdownd_uncore_up{{pmu="{kind}"}}' in page) == (kind in kinds), (uncore, kind)
+                assert 'topdownd_covered_cpu_seconds_total{socket="0"}' in page, "the cores are shown as before"
+                for path in ("/", "/metrics/cpu", "/api/v1/status", "/api/v1/snapshot", "/api/v1/topdown"):
+                    assert e2e.fetch(daemon.port, path).status == 200, path
+                if kinds == ["imc", "upi"] and before:
+                    assert memory(page)["0", "read"] >= before, "what stays goes on"
+                before = None  # a kind that was gone begins again
+            assert "needs a restart" not in daemon.log(), daemon.log()
+
+
+def test_pmus_that_come_while_topdownd_runs_are_found_and_totals_go_on():
+    """A box before the present ones by name, and a kind: without a reload, as the configuration is the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ("0", "1"))
+        devices = os.path.join(folder, "bus/event_source/devices")
+        os.rename(os.path.join(devices, "uncore_imc_0"), os.path.join(devices, "uncore_imc_2"))
+        with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML + "uncore: {pmus: [{name: foo_0, events: [faults]}]}\n") as daemon:
+            e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 2 and min(boxes_of(daemon, "imc").values()) > 0, "both boxes count")
+            before, total = boxes_of(daemon, "imc"), memory(daemon.get("/metrics"))["0", "read"]
+            more(folder, "uncore_imc_0")
+            more(folder, "foo_0")
+            e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 3, "the box", 20)
+            e2e.wait_for(lambda: e2e.value_of(daemon.get("/metrics"), "topdownd_uncore_up", pmu="foo_0") == 1, "the kind counts", 20)
+            after = boxes_of(daemon, "imc")
+            assert all(after[box] >= before[box] for box in before), (before, after)
+            assert memory(daemon.get("/metrics"))["0", "read"] >= total
+            assert daemon.log().count("this host has other PMUs outside its cores than before\n") in (1, 2), daemon.log()
+            assert "configuration was read again" not in daemon.log()
+            # a box that goes keeps what it counted, and a configuration that nobody has asked for is not put into force
+            total = memory(daemon.get("/metrics"))["0", "read"]
+            e2e.write_text(daemon.config, YAML + "uncore: {enabled: off}\n")
+            os.rename(os.path.join(devices, "uncore_imc_0"), os.path.join(folder, "gone"))
+            e2e.wait_for(lambda: "reload topdownd to put both into force" in daemon.log(), "what the log says", 20)
+            assert len(boxes_of(daemon, "imc")) == 3
+            e2e.write_text(daemon.config, YAML + "uncore: {pmus: [{name: foo_0, events: [faults]}]}\n")
+            daemon.process.send_signal(signal.SIGHUP)
+            e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 2, "the box is gone", 20)
+            assert memory(daemon.get("/metrics"))["0", "read"] >= total, "its bytes stay in the socket's total"
+
+
+def test_what_can_be_chosen_is_listed_and_what_cannot_says_why():
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder, ("0", "1"), events__odd="cmask=0x05")
+        test_hosts.write_all(folder, {"bus/event_source/devices/uncore_foo_0/events/odd.unit": "MiB"})
+        def listed(*words):
+            return subprocess.run([BINARY, "list", "pmus", *here, *words], capture_output=True, text=True, check=True).stdout
+        rows = {row["event"]: row for row in json.loads(listed("--json")) if row["name"] == "uncore_foo"}
+        assert {event: (row["pmu"], row["boxes"], row["config"], row["bytes"]) for event, row in rows.items()} == {
+            "faults": ("uncore_foo_*", 2, "0x5", 524288), "bare": ("uncore_foo_*", 2, None, None), "odd": ("uncore_foo_*", 2, None, None)}, rows
+        assert "no unit" in rows["bare"]["not_encoded"] and "cannot encode" in rows["odd"]["not_encoded"] and rows["faults"]["not_encoded"] is None
+        assert "bytes: uncore.pmus can choose it" in listed() and "software" not in listed()
+
+
+def test_check_config_says_what_of_uncore_this_host_lacks():
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder)
+        made_up(folder, ("0", "0"))
+        edac = "devices/system/edac/mc/mc0/dimm0"
+        test_hosts.write_all(folder, {f"{edac}/size": "32768", f"{edac}/dimm_location": "channel 0 slot 0 ", f"{edac}/dimm_label": "CPU_SrcID#0_MC#0"})
+        e2e.write_text(os.path.join(folder, "memory-channel-bytes-per-second"), "38400000000\n")
+        yaml = ("listen: none\nuncore:\n  groups: [memory, llc, interconnect]\n  peak: {0: 20GB, 3: 1GB}\n  boxes: {exclude: [uncore_imc_1, uncore_imc_9]}\n"
+                "  pmus: [{name: \"bar_*\", events: [x]}]\n")
+        path = e2e.write_text(os.path.join(folder, "check.yaml"), yaml)
+        done = subprocess.run([BINARY, "check-config", path, *here, "--path.run", folder], capture_output=True, text=True, check=False)
+        said = done.stdout
+        for part in ("uncore.groups has llc: topdownd knows no PMU for it on this CPU", "uncore.groups has interconnect: this host",
+                     "check.yaml:4: uncore.peak of socket 0 is 20.0 GB/s, and its channels and their speed make 38.4 GB/s",
+                     "check.yaml:4: uncore.peak names socket 3, which this host lacks", "check.yaml:5: uncore.boxes.exclude has uncore_imc_9",
+                     "uncore.boxes leaves out 1 of 2 boxes (uncore_imc_1)", "check.yaml:6: this host shows no PMU bar_*"):
+            assert said.count(part) == 1, (part, said)
+        assert done.returncode == 0 and "exclude has uncore_imc_1" not in said, done
 
 
 def test_each_box_counts_on_its_own_cpu_and_adds_up():
