@@ -67,7 +67,7 @@ static void log_resctrl(const struct host_memory *before, const struct host_memo
     if (now->resctrl == last || (now->resctrl == RESCTRL_NOT_ASKED && !before))
         return;
     if (now->resctrl == RESCTRL_COUNTING)
-        log_info("resctrl counts the bytes of %zu domains", now->n_domains);
+        log_info("resctrl counts the bytes of %zu last-level cache%s", now->n_domains, now->n_domains == 1 ? "" : "s");
     else
         log_info("%s", resctrl_state_text(now->resctrl));
 }
