@@ -8,6 +8,7 @@
 #include "daemon/uncore/uncore_groups.h"
 #include "daemon/uncore/uncore_linux.h"
 #include "daemon/uncore/uncore_source.h"
+#include "daemon/uncore/uncore_vendor.h"
 
 int uncore_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     if (options->pmu == PMU_REPLAY)
@@ -16,6 +17,8 @@ int uncore_setup(struct setup *setup, const struct options *options, struct erro
         return 0;
     bool sim = options->pmu == PMU_SIM;
     int r = sim ? uncore_sim_setup(setup, options, errors) : uncore_host_setup(setup, options, errors);
+    if (r == 0 && options->pmu != PMU_SIM)
+        r = uncore_vendor_setup(setup, options);
     int checked = r == 0 ? uncore_groups_check(setup, errors) : 0;
     int chosen = !sim && (r == 0 || r == -EINVAL) ? uncore_chosen_setup(setup, options, errors) : 0;
     return r < 0 ? r : checked < 0 ? checked : chosen;
