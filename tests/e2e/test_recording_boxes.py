@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 import e2e
+import test_uncore
 
 BINARY, ROOT = e2e.arguments()
 YAML = e2e.LISTEN_ANYWHERE + "interval: 1s\nslot: 50ms\n"
@@ -120,6 +121,26 @@ def test_a_recording_without_boxes_says_so():
             wait_end(daemon)
             answer = daemon.json("/api/v1/uncore")
             assert (answer["replay"], answer["kinds"], answer["reason"]) == (True, [], "the recording holds none"), answer
+
+
+def test_pmus_that_no_spec_knows_come_back_without_their_configuration():
+    """And so does what the host lacks."""
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        yaml = YAML + 'uncore: {pmus: [{name: "uncore_foo_*", events: [faults]}, {name: bar, events: [x]}]}\n'
+        with e2e.Daemon(*test_uncore.foo(folder, ("0", "1")), "--record", path, yaml=yaml) as daemon:
+            daemon.wait_round(3)
+            moment, kinds, live = said(daemon)
+            daemon.stop()
+        assert kinds[0]["pmu"] == "uncore_foo" and any("event_total" in line for line in live) and any("not_present" in line for line in live), live
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            again = said(daemon)
+            assert again[0] != moment or again[1:] == (kinds, live), (again, kinds, live)
+            assert len(again[2]) == len(live) and "another version" not in daemon.log(), (again, daemon.log())
 
 
 def test_diff_compares_what_the_boxes_of_a_host_and_its_sockets_move():
