@@ -28,3 +28,9 @@ int engine_new_all(struct setup *setup, struct self *self, const struct shown *n
     }
     return r;
 }
+
+void engine_refresh_all(struct engine *const engines[], size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->refresh)
+            engines[i]->ops->refresh(engines[i]);
+}

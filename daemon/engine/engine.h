@@ -63,4 +63,7 @@ struct engine {
 int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
                    struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n);
 
+// Shows the set-up's present platform on all pages that can change.
+void engine_refresh_all(struct engine *const engines[], size_t n);
+
 #endif
