@@ -283,9 +283,10 @@ static void get_unit(struct reader *reader, struct plan *plan, size_t groups_max
     unit->events = get_list(reader, &unit->n_events);
     unit->first_group = (unsigned)plan->n_groups;
     size_t n = bytes_get_count(in, 2); // 0: the common unit
-    if (n > CATALOG_SPLIT_MAX || plan->n_groups + n > groups_max)
+    bool spread = unit->slots == 0;    // of boxes alone, which get_all checks
+    if (n > (spread ? unit->n_events + 1 : CATALOG_SPLIT_MAX) || plan->n_groups + n > groups_max)
         in->bad = true;
-    if (!in->bad && n > 1)
+    if (!in->bad && n > 1 && !spread)
         in->bad = unit->reference < 0 || !has_event(unit, (unsigned)unit->reference);
     unit->n_groups = (unsigned)n;
     for (size_t g = 0; g < n && !in->bad; g++)
@@ -329,9 +330,10 @@ static void get_units(struct reader *reader, struct plan *plan) {
     if (reader->in.bad)
         return;
     plan->units = new_array(reader, n, sizeof *plan->units);
-    plan->groups = new_array(reader, n + CATALOG_SPLIT_MAX, sizeof *plan->groups);
+    size_t groups_max = n + CATALOG_SPLIT_MAX + reader->table.n; // boxes: each event may have a group of its own
+    plan->groups = new_array(reader, groups_max, sizeof *plan->groups);
     for (size_t u = 0; u < n && !reader->in.bad; u++)
-        get_unit(reader, plan, n + CATALOG_SPLIT_MAX);
+        get_unit(reader, plan, groups_max);
     plan->level1_unit = get_index(&reader->in, plan->n_units);
     int resident_group = get_index(&reader->in, plan->n_groups);
     find_common(reader, plan);
@@ -341,9 +343,17 @@ static void get_units(struct reader *reader, struct plan *plan) {
         reader->in.bad = plan->common_unit >= 0 || !recording_resident_plan(plan, resident_group);
     if (plan->level1_unit >= 0 && !reader->catalog->level1.present)
         reader->in.bad = true;
-    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is measured in parts, and it rotates
-        if (u == plan->level1_unit ? plan_unit_stands(plan, (unsigned)u) : plan->units[u].n_groups > 1)
-            reader->in.bad = true;
+    if (plan->level1_unit >= 0 && plan_unit_stands(plan, (unsigned)plan->level1_unit))
+        reader->in.bad = true;
+}
+
+// Only level 1 is measured in parts, and it rotates. What boxes count all the time may be in several groups.
+static bool is_whole(const struct plan *plan, bool boxes) {
+    bool whole = true;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        whole = whole &&
+                (plan->units[u].n_groups < 2 || (int)u == plan->level1_unit || (boxes && plan_unit_stands(plan, u)));
+    return whole;
 }
 
 static void get_metric(struct reader *reader, struct plan *plan) {
@@ -450,6 +460,7 @@ static void get_all(struct reader *reader, struct recording_plan *out) {
     get_metrics(reader, out->plan);
     get_schedule(reader, out->plan);
     get_peaks(in, out->topology);
+    in->bad = in->bad || !is_whole(out->plan, out->topology->boxes);
     if (values_of_cpu(reader, out->plan) * out->topology->n_cpus > CELLS_MAX)
         in->bad = true;
 }
