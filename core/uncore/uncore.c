@@ -3,10 +3,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)UNCORE_NAME_MAX == (int)TOPOLOGY_PMU_MAX, "a name is copied as it is");
 
 void uncore_boxes_deinit(struct uncore_boxes *boxes) {
     free(boxes->boxes);
     *boxes = (struct uncore_boxes){0};
+}
+
+static int set_facts(const struct uncore_boxes *boxes, struct topology *topology) {
+    struct topology_box *facts = calloc(boxes->n, sizeof *facts);
+    if (!facts)
+        return -ENOMEM;
+    for (size_t i = 0; i < boxes->n; i++) {
+        facts[i] = (struct topology_box){.cpu = (int)boxes->boxes[i].cpu, .node = boxes->boxes[i].node};
+        memcpy(facts[i].pmu, boxes->boxes[i].pmu, sizeof facts[i].pmu);
+    }
+    int r = topology_set_boxes(topology, facts, boxes->n);
+    free(facts);
+    return r;
 }
 
 // A box on a CPU of unknown socket counts for the first one, as the CPU does.
@@ -19,7 +35,11 @@ int uncore_topology(const struct uncore_boxes *boxes, struct topology **out) {
             .id = (unsigned)i, .core = (int)i, .package = boxes->boxes[i].package, .selected = !boxes->boxes[i].left_out};
     int r = topology_new(sources, boxes->n, 0, out);
     free(sources);
-    if (r == 0)
-        (*out)->boxes = true;
+    if (r < 0)
+        return r;
+    (*out)->boxes = true;
+    r = set_facts(boxes, *out);
+    if (r < 0)
+        *out = topology_free(*out);
     return r;
 }

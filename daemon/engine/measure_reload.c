@@ -89,7 +89,7 @@ static int make_stage(struct measure_next *next, const struct measure *m, struct
                                           .seed = m->seed,
                                           .follow = next->follow,
                                           .none_free = m->none_free && next->same,
-                                          .slot_factor = m->self->budget.factor,
+                                          .slot_factor = measure_slot_factor(m),
                                           .adapt = next->adapt,
                                           .dead = next->same ? dead_events(m->dead) : NULL,
                                           .findings = next->same ? trials_findings(m->trials) : NULL,
@@ -185,7 +185,7 @@ void measure_take_over(struct measure *m) {
     m->follow = next->follow;
     follow_plan_changed(&m->follow);
     m->adapt_due = false;
-    m->slot_factor = m->self->budget.factor;
+    m->pace.slot_factor = measure_slot_factor(m);
     record_plan(m->record, m->stage.view);
     m->next = NULL;
     free_next(next);

@@ -188,8 +188,7 @@ static int render_document(enum http_page page, const struct shown *shown, size_
     case HTTP_PAGE_TOPDOWN_CPU:
         return json_render_topdown(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
     default:
-        return json_render_snapshot(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)),
-                                    out);
+        return json_render_snapshot(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)), out);
     }
 }
 

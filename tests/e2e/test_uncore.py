@@ -126,6 +126,27 @@ def test_bytes_of_each_socket_are_the_truth_and_only_grow():
         return f"{len(e2e.samples(after))} samples"
 
 
+def test_the_snapshot_of_sockets_has_the_values_of_boxes():
+    """Of all boxes of a socket, with what stands beside each value; the totals are those of the page of boxes."""
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(3)
+        kind, = daemon.json("/api/v1/snapshot?scope=socket")["uncore"]
+        assert (kind["pmu"], kind["spec"], [socket["boxes"] for socket in kind["sockets"]]) == ("imc", "imc-sapphire-rapids", [4, 4]), kind
+        wanted = {(0, "read"): READS, (0, "write"): WRITES, (1, "read"): READS, (1, "write"): 0}
+        for (socket, direction), rate in wanted.items():
+            each = kind["sockets"][socket]["metrics"][f"memory_{direction}_bytes_per_second"]
+            assert abs(each["value"] - 4 * 64 * rate) <= 1e-3 * 4 * 64 * rate and each["unit"] == "bytes per second", each
+            assert each["reason"] is None and each["share_of_time"] == 1 and each["quality"] == "good", each
+            assert each["low"] <= each["value"] <= each["high"], each
+        parts = daemon.of_one_snapshot("/api/v1/snapshot?scope=socket", "/api/v1/uncore")
+        values, boxes = (json.loads(part) for part in parts)
+        if values["uncore"][0]["timestamp_seconds"] == boxes["timestamp_seconds"]:
+            each = values["uncore"][0]["sockets"][0]["metrics"]["memory_read_bytes_per_second"]
+            assert abs(each["k"] * each["numerator_total"] - boxes["kinds"][0]["sockets"][0]["traffic"][0]["bytes_total"]) < 1, each
+        for scope in ("host", "cpu"):
+            assert "uncore" not in daemon.json(f"/api/v1/snapshot?scope={scope}")
+
+
 def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
     """The kernel gives each of the two groups about half of the time; their counts are scaled by it."""
     rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
@@ -164,6 +185,29 @@ def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again
         assert shares(daemon)[0] is None and 0.4 < shares(daemon)[1] < 0.6, shares(daemon)
         grown, seconds = seconds_of(daemon, 64 * 8e7, socket=1)
         assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+
+
+def test_a_box_that_vanishes_and_comes_back_is_an_error_meanwhile_and_the_others_go_on():
+    rivals = [{"kind": "offline", "cpus": "0", "from_seconds": 3, "until_seconds": 10}]
+    gone = 'topdownd_uncore_error{pmu="imc",reason="offline"'
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder, rivals=rivals), yaml=YAML) as daemon:
+        seen = [memory(daemon.get("/metrics"))]
+
+        def page_has(wanted):
+            page = daemon.get("/metrics")
+            seen.append(memory(page))
+            return (gone in page) == wanted and page
+        page = e2e.wait_for(lambda: page_has(True), "the box to be gone")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1, "the others are there"
+        assert "the PMU is gone" in daemon.log(), daemon.log()
+        grown, seconds = seconds_of(daemon, 4 * 64 * READS, socket=1, at_least=2)
+        assert abs(grown - seconds) < 0.1, (grown, seconds)
+        page = e2e.wait_for(lambda: page_has(False), "the box to be back")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1
+        assert all(not after[key] < before[key] for before, after in zip(seen, seen[1:]) for key in before), "a total fell"
+        daemon.wait_round(daemon.sequence() + 1)
+        grown, seconds = seconds_of(daemon, 4 * 64 * READS, at_least=2)
+        assert abs(grown - seconds) < 0.1, (grown, seconds)
 
 
 def test_a_page_has_at_most_320_series_and_cores_pages_say_nothing_of_boxes():
