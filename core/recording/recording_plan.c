@@ -117,11 +117,17 @@ static void put_schedule(struct recording_buffer *out, const struct plan *plan) 
         bytes_put_varint(out, plan->round[i]);
 }
 
-// Of boxes alone: cores have none.
-static void put_peaks(struct recording_buffer *out, const struct topology *topology) {
-    for (size_t s = 0; topology->boxes && s < topology->n_sockets; s++) {
+// What only boxes have: the peak of each socket's memory, and what each box is.
+static void put_boxes(struct recording_buffer *out, const struct topology *topology) {
+    for (size_t s = 0; s < topology->n_sockets; s++) {
         bytes_put_double(out, topology->sockets[s].memory_bytes_per_second);
         bytes_put_varint(out, topology->sockets[s].peak);
+    }
+    bytes_put_varint(out, topology->n_box_facts);
+    for (size_t i = 0; i < topology->n_box_facts; i++) {
+        bytes_put_text(out, topology->box_facts[i].pmu);
+        bytes_put_signed(out, topology->box_facts[i].cpu);
+        bytes_put_signed(out, topology->box_facts[i].node);
     }
 }
 
@@ -147,7 +153,8 @@ int recording_put_plan(struct recording_buffer *out, const struct snapshot_layou
     put_units(out, &table, plan);
     put_metrics(out, plan);
     put_schedule(out, plan);
-    put_peaks(out, layout->topology);
+    if (layout->topology->boxes)
+        put_boxes(out, layout->topology);
     table_deinit(&table);
     return bytes_end(out, begin);
 }
@@ -433,14 +440,39 @@ static void get_schedule(struct reader *reader, struct plan *plan) {
         plan->round[plan->n_round] = (unsigned)bytes_get_varint(in, plan->n_units);
 }
 
-static void get_peaks(struct bytes_cursor *in, struct topology *topology) {
-    topology->boxes = !in->bad && in->at < in->end;
-    for (size_t s = 0; topology->boxes && s < topology->n_sockets && !in->bad; s++) {
+static void get_box_facts(struct reader *reader, struct topology *topology) {
+    struct bytes_cursor *in = &reader->in;
+    size_t n = bytes_get_count(in, 3);
+    in->bad = in->bad || n > CPUS_MAX;
+    struct topology_box *facts = in->bad ? NULL : new_array(reader, n, sizeof *facts);
+    char pmu[RECORDING_TEXT_MAX + 1];
+    for (size_t i = 0; i < n && !in->bad; i++) {
+        bytes_get_text(in, pmu);
+        int64_t cpu = bytes_get_signed(in), node = bytes_get_signed(in);
+        in->bad =
+            in->bad || strlen(pmu) >= TOPOLOGY_PMU_MAX || cpu < -1 || cpu > INT_MAX || node < -1 || node > INT_MAX;
+        if (in->bad)
+            break;
+        facts[i] = (struct topology_box){.cpu = (int)cpu, .node = (int)node};
+        memcpy(facts[i].pmu, pmu, strlen(pmu) + 1);
+    }
+    if (!in->bad && n > 0 && topology_set_boxes(topology, facts, n) < 0) {
+        reader->status = -ENOMEM;
+        in->bad = true;
+    }
+    free(facts);
+}
+
+static void get_boxes(struct reader *reader, struct topology *topology) {
+    struct bytes_cursor *in = &reader->in;
+    topology->boxes = true;
+    for (size_t s = 0; s < topology->n_sockets && !in->bad; s++) {
         double peak = bytes_get_double(in);
         in->bad = in->bad || !(peak >= 0 && peak < HUGE_VAL);
         topology->sockets[s].memory_bytes_per_second = peak;
         topology->sockets[s].peak = (enum topology_peak)bytes_get_varint(in, TOPOLOGY_PEAK_CONFIGURED);
     }
+    get_box_facts(reader, topology);
 }
 
 // What a snapshot and derive will need for each CPU; each unit has values of its own.
@@ -459,7 +491,8 @@ static void get_all(struct reader *reader, struct recording_plan *out) {
     get_units(reader, out->plan);
     get_metrics(reader, out->plan);
     get_schedule(reader, out->plan);
-    get_peaks(in, out->topology);
+    if (!in->bad && in->at < in->end)
+        get_boxes(reader, out->topology);
     in->bad = in->bad || !is_whole(out->plan, out->topology->boxes);
     if (values_of_cpu(reader, out->plan) * out->topology->n_cpus > CELLS_MAX)
         in->bad = true;
