@@ -45,10 +45,10 @@ static void test_a_mask_with_a_cpu_of_each_socket_is_a_box_in_each(void **state)
     struct uncore_host host = find(tree, &IMC, 1);
     assert_int_equal(host.n, 1);
     const struct uncore_boxes *boxes = &host.found[0].boxes;
-    static const struct uncore_box expected[] = {{"uncore_imc_2", 30, 8, 1, 0, false},
-                                                 {"uncore_imc_10", 31, 8, 1, 0, false},
-                                                 {"uncore_imc_2", 30, 2, 5, 3, false},
-                                                 {"uncore_imc_10", 31, 2, 5, 3, false}};
+    static const struct uncore_box expected[] = {{"uncore_imc_2", 30, 8, 1, 0, false, false},
+                                                 {"uncore_imc_10", 31, 8, 1, 0, false, false},
+                                                 {"uncore_imc_2", 30, 2, 5, 3, false, false},
+                                                 {"uncore_imc_10", 31, 2, 5, 3, false, false}};
     assert_int_equal(boxes->n, N_OF(expected)); // socket by socket, and 2 before 10
     for (size_t i = 0; i < boxes->n; i++) {
         assert_string_equal(boxes->boxes[i].pmu, expected[i].pmu);
