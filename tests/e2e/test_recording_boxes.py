@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -141,6 +142,26 @@ def test_pmus_that_no_spec_knows_come_back_without_their_configuration():
             again = said(daemon)
             assert again[0] != moment or again[1:] == (kinds, live), (again, kinds, live)
             assert len(again[2]) == len(live) and "another version" not in daemon.log(), (again, daemon.log())
+
+
+def test_kinds_that_a_reload_takes_away_and_brings_back_are_replayed():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", scenario(folder), "--record", path, yaml=ALL) as daemon:
+            config, on = daemon.config, e2e.read_text(daemon.config)
+            for text, there in ((on + "", True), (on.replace(ALL[len(YAML):], "uncore: {enabled: off}\n"), False), (on, True)):
+                e2e.write_text(config, text)
+                daemon.process.send_signal(signal.SIGHUP)
+                e2e.wait_for(lambda: bool(daemon.json("/api/v1/uncore")["kinds"]) == there, "the kinds")
+                daemon.wait_round(daemon.sequence() + 2)
+            moment, kinds, live = said(daemon)
+            daemon.stop()
+        assert os.path.exists(path + ".1"), "kinds that come begin a part"
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            again = said(daemon)
+            assert again[0] != moment or again[1:] == (kinds, live), (again, kinds, live)
+            assert len(again[1]) == 2 and " error" not in daemon.log(), daemon.log()
 
 
 def test_diff_compares_what_the_boxes_of_a_host_and_its_sockets_move():
