@@ -101,6 +101,23 @@ def test_the_peak_of_a_host_is_its_channels_times_the_saved_speed():
             assert e2e.value_of(daemon.get("/metrics"), "topdownd_memory_peak_bytes_per_second", socket="0") == 76.8e9
 
 
+def test_the_history_has_what_each_socket_moved():
+    names = {"memory_read_bytes_per_second": READS, "memory_write_bytes_per_second": WRITES}
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        ask = f"/api/v1/history?metric={','.join(names)}"
+        both = e2e.wait_for(lambda: (new := daemon.json(ask + "&scope=socket"))["steps"] >= 2 and new, "a whole step")
+        host = daemon.json(ask)
+        assert "kinds" in daemon.json("/api/v1/uncore") and all("pmu" not in series for series in daemon.json("/api/v1/history")["series"])
+    assert {(series["socket"], series["metric"], series["pmu"], series["unit"]) for series in both["series"]} == {
+        (socket, name, "imc", "bytes per second") for socket in (0, 1) for name in names}, both["series"]
+    for series in both["series"] + host["series"]:
+        boxes = {None: 8, 0: 4, 1: 4}[series.get("socket")]
+        writes = {None: 4, 0: 4, 1: 0}[series.get("socket")]  # boxes that write
+        truth = 64 * (boxes * READS if "read" in series["metric"] else writes * WRITES)
+        value = [value for value in series["values"] if value is not None][-1]
+        assert abs(value - truth) <= 0.02 * truth, (series, truth)
+
+
 def test_bytes_of_each_socket_are_the_truth_and_only_grow():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         daemon.wait_round(2)
