@@ -201,7 +201,8 @@ static void test_nothing_is_said_where_it_is_not_about_memory_or_not_known(void 
     struct patient p;
     begin(&p);
     move(&p, 90, 90);
-    expect(&p, 0, ""); // the spec does not say that it waits
+    expect(&p, 0, "");                                     // the spec does not say that it waits
+    assert_int_equal(judged(&p, 0).lack, VIEW_WAITS_OPEN); // but what its memory moves is known
     set_waits(&p, "backend_bound", WAITS_BACK_END);
     expect(&p, 0, ""); // nor does a node above tell of the last one
     set_waits(&p, "memory_bound", WAITS_DRAM);
