@@ -33,6 +33,13 @@ struct ended {
     struct adapt_cause_count causes[ADAPT_CAUSES_N];
 };
 
+// What the budget makes of the pace. All engines share one budget; kinds of boxes have each a pace of their own.
+struct measure_pace {
+    double slot_factor; // of the current plan
+    double cost;        // boxes: of reading them, in CPU seconds so far
+    struct budget_boxes boxes;
+};
+
 struct measure {
     struct engine engine; // first
     const struct setup *setup;
@@ -52,10 +59,10 @@ struct measure {
     struct dead *dead;           // events that never count; NULL: events take no counters
     bool dead_due;               // one more was found: another plan is due
     bool none_free;              // others held all of them at the last probe
-    double slot_factor;          // of the current plan, from the budget
-    struct adapt *adapt;         // NULL: the schedule is fixed
-    bool adapt_due;              // it needs another plan
-    struct looked looked;        // at what changes by itself
+    struct measure_pace pace;
+    struct adapt *adapt;  // NULL: the schedule is fixed
+    bool adapt_due;       // it needs another plan
+    struct looked looked; // at what changes by itself
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
@@ -65,6 +72,9 @@ struct measure {
 
 // What the plan of a stage is made from.
 struct stage_request measure_request(const struct measure *m);
+
+// By which factor a new plan's slots, or the interval between readings of boxes, are longer than configured.
+double measure_slot_factor(const struct measure *m);
 
 // Prefix of log lines.
 const char *measure_prefix(const struct measure *m);
