@@ -270,6 +270,26 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     return r;
 }
 
+// A line for each kind of PMUs outside the cores: nothing of it is planned, as they all count all the time.
+static void explain_boxes(const struct setup *setup, struct text *out) {
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
+        const struct topology *boxes = setup->types[i].topology;
+        const char *before = ": ";
+        text_format(out, "PMUs %s outside the cores: %zu boxes that always count", setup->types[i].source->pmu_name,
+                    boxes->n_cpus);
+        for (size_t s = 0; s < boxes->n_sockets; s++) {
+            const struct topology_socket *socket = &boxes->sockets[s];
+            if (socket->memory_bytes_per_second <= 0)
+                continue;
+            text_format(out, "%sthe memory of socket %u can move %.1f GB/s%s", before, socket->id,
+                        socket->memory_bytes_per_second * 1e-9,
+                        socket->peak == TOPOLOGY_PEAK_CONFIGURED ? " (as configured)" : "");
+            before = ", ";
+        }
+        text_string(out, "\n");
+    }
+}
+
 // As the daemon would serve it (/api/v1/plan), with the expected errors: an object for each core type.
 static int print_json(const struct shown *shown, struct text *out) {
     int r = 0;
@@ -286,8 +306,10 @@ static int print(const struct setup *setup, const struct shown *shown, bool as_j
     int r = as_json ? print_json(shown, &out) : 0;
     for (size_t i = 0; i < shown->n && r == 0 && !as_json; i++)
         r = explain_type(setup, &setup->types[i], shown->types[i].view, &out);
-    if (!as_json)
+    if (!as_json) {
+        explain_boxes(setup, &out);
         explain_host(setup, shown, &out);
+    }
     r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
     return r;
