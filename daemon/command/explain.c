@@ -270,23 +270,17 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     return r;
 }
 
-// A line for each kind of PMUs outside the cores: nothing of it is planned, as they all count all the time.
+// Of each kind of PMUs outside the cores: nothing of it is planned, as they all count all the time.
 static void explain_boxes(const struct setup *setup, struct text *out) {
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
         const struct topology *boxes = setup->types[i].topology;
-        const char *before = ": ";
-        text_format(out, "PMUs %s outside the cores: %zu boxes that always count", setup->types[i].source->pmu_name,
-                    boxes->n_cpus);
-        for (size_t s = 0; s < boxes->n_sockets; s++) {
-            const struct topology_socket *socket = &boxes->sockets[s];
-            if (socket->memory_bytes_per_second <= 0)
-                continue;
-            text_format(out, "%sthe memory of socket %u can move %.1f GB/s%s", before, socket->id,
-                        socket->memory_bytes_per_second * 1e-9,
-                        socket->peak == TOPOLOGY_PEAK_CONFIGURED ? " (as configured)" : "");
-            before = ", ";
-        }
-        text_string(out, "\n");
+        text_format(out, "PMUs %s outside the cores: %zu boxes, which always count.\n",
+                    setup->types[i].source->pmu_name, boxes->n_cpus);
+        for (size_t s = 0; s < boxes->n_sockets; s++)
+            if (boxes->sockets[s].memory_bytes_per_second > 0)
+                text_format(out, "  The memory of socket %u can move %.1f GB/s%s.\n", boxes->sockets[s].id,
+                            boxes->sockets[s].memory_bytes_per_second * 1e-9,
+                            boxes->sockets[s].peak == TOPOLOGY_PEAK_CONFIGURED ? " (as configured)" : "");
     }
 }
 
