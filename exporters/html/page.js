@@ -7,7 +7,7 @@
   const byId = (id) => document.getElementById(id);
   const state = byId("state");
   const SVG = "http://www.w3.org/2000/svg";
-  const WIDTH = 720, HEIGHT = 160; // of a plot's own coordinates
+  const WIDTH = 720, HEIGHT = 160, LABEL = 80; // of a plot's own coordinates; a mark's label takes so much of a small plot
   const LEVEL1 = ["frontend_bound_ratio", "bad_speculation_ratio", "retiring_ratio", "backend_bound_ratio"]; // from the bottom
   let answered = Date.now(), asking = false;
 
@@ -122,9 +122,9 @@
     marks.forEach((mark, i) => {
       const x = xOf(answer, (mark.timestamp_seconds - begin) / answer.step_seconds);
       svg.append(shape("line", { x1: x, x2: x, y1: 0, y2: HEIGHT }));
-      row = last >= 0 && x < last + 48 ? (row + 1) % 6 : 0;
+      row = last >= 0 && x < last + LABEL ? (row + 1) % 6 : 0;
       last = x;
-      const side = x + 48 < WIDTH ? `left:${x / WIDTH * 100}%` : `right:${(1 - x / WIDTH) * 100}%`;
+      const side = x + LABEL < WIDTH ? `left:${x / WIDTH * 100}%` : `right:${(1 - x / WIDTH) * 100}%`;
       canvas.append(element("span", { class: "mark", style: `${side};top:${row * 1.6}em` }, String(i + 1)));
     });
     const axis = element("div", { class: "x" });
