@@ -138,7 +138,8 @@ static void show_round(struct measure *m, const struct readings *readings, struc
 static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(collector_sampler(m->collector));
     moment->snapshot = snapshot_new(m->stage.layout);
-    derive_want_cpus(m->stage.derive, !m->cpus_unread || m->type->topology->n_cpus <= MEASURE_INTERVALS_CPUS);
+    if (m->readers && m->type->topology->n_cpus > MEASURE_INTERVALS_CPUS)
+        derive_want_cpus(m->stage.derive, readers_of_cpus(m->readers, moment->now_ns));
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
     follow_round(&m->follow, readings);
@@ -389,7 +390,7 @@ static void refresh(struct engine *engine) {
         measure_refresh_view(of(engine));
 }
 
-static void attend(struct engine *engine, bool cpus_read) { of(engine)->cpus_unread = !cpus_read; }
+static void attend(struct engine *engine, struct readers *readers) { of(engine)->readers = readers; }
 
 // ---- making ----
 

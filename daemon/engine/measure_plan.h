@@ -59,8 +59,8 @@ struct measure {
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
-    struct verdict verdict; // that the log has
-    bool cpus_unread;       // nobody reads the intervals of single CPUs
+    struct verdict verdict;  // that the log has
+    struct readers *readers; // of the intervals of single CPUs; NULL: somebody always reads them
 };
 
 // What the plan of a stage is made from.

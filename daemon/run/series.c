@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "daemon/base/log.h"
 #include "daemon/run/plan_view.h"
 #include "exporters/prometheus/prometheus.h"
 
@@ -33,6 +34,15 @@ void series_describe(const struct shown *shown, const struct config_settings *se
     *out = (struct series_texts){{0}, {0}};
     describe_host(shown, settings->max_series, out->host, sizeof out->host);
     describe_cpus(shown, out->cpus, sizeof out->cpus);
+}
+
+void series_warn(const struct shown *shown, const struct config_settings *settings) {
+    struct series_texts texts;
+    series_describe(shown, settings, &texts);
+    if (texts.host[0] != '\0')
+        log_warning("%s", texts.host);
+    if (texts.cpus[0] != '\0')
+        log_warning("%s", texts.cpus);
 }
 
 void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX], struct series_texts *out) {

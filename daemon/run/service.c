@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
@@ -19,7 +17,6 @@
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/newest.h"
-#include "daemon/engine/readers.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
@@ -57,6 +54,8 @@ struct service {
     struct textfile *textfile; // NULL: none
     struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
+    int loop_fd;                           // of `loop`
+    bool prepared;                         // `loop` is armed: it only waits for its descriptor
     struct log_stream *log;                // NULL: nothing is held back
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
@@ -64,8 +63,7 @@ struct service {
     struct summary_host status;            // systemd's
 };
 
-static void feed_watchdog(struct service *s) {
-    uint64_t now_us = clocks_now_ns() / 1000;
+static void feed_watchdog(struct service *s, uint64_t now_us) {
     if (s->watchdog_us == 0 || now_us - s->watchdog_fed_us < s->watchdog_us / 4)
         return;
     (void)sd_notify(0, "WATCHDOG=1");
@@ -77,7 +75,10 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
     self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
-    return engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
+    s->readers = (struct readers){.cpus_read = listening_cpus_read, .context = s->listening};
+    int r = engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
+    engine_attend_all(s->engines, s->n_engines, &s->readers);
+    return r;
 }
 
 // ---- steps ----
@@ -136,18 +137,13 @@ static int start_http(struct service *s) {
 // Logs what a configuration that comes into force means.
 static void summarize(const struct service *s, bool starts) {
     struct shown shown = {.history = NULL};
-    struct series_texts texts;
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
     shown_count(&shown, s->n_engines);
     summary_readers(s->setup, s->options->web.systemd_socket);
-    series_describe(&shown, &s->setup->profile->settings, &texts);
-    if (texts.host[0] != '\0')
-        log_warning("%s", texts.host);
-    if (texts.cpus[0] != '\0')
-        log_warning("%s", texts.cpus);
+    series_warn(&shown, &s->setup->profile->settings);
 }
 
 // Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
@@ -190,27 +186,30 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
 // Runs the engines that are due, or all; *deadline_ns is the next deadline. An engine that has made a snapshot usually
 // looks around at once, in a step of its own because that may bring another view: this wakes nobody again.
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
+    uint64_t now_ns = clocks_now_ns();
     int r = 0;
     *deadline_ns = UINT64_MAX;
-    readers_step(&s->readers, http_server_cpus_read(listening_server(s->listening)), clocks_now_ns(), s->engines,
-                 s->n_engines);
     for (size_t i = 0; i < s->n_engines && r >= 0; i++) {
-        uint64_t now_ns = clocks_now_ns();
-        if (all || s->deadlines_ns[i] <= now_ns)
-            r = step_engine(s, i, now_ns);
-        if (r > 0 && s->deadlines_ns[i] <= now_ns)
-            r = step_engine(s, i, now_ns);
+        uint64_t begun_ns = now_ns;
+        if (all || s->deadlines_ns[i] <= begun_ns)
+            r = step_engine(s, i, begun_ns);
+        if (r > 0 && s->deadlines_ns[i] <= begun_ns)
+            r = step_engine(s, i, begun_ns);
+        now_ns = clocks_now_ns();
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
-    feed_watchdog(s);
-    log_stream_step(s->log, clocks_now_ns());
+    feed_watchdog(s, now_ns / 1000);
+    log_stream_step(s->log, now_ns);
     return r;
 }
 
 // The time to wake: the sampler's deadline, but in time for the watchdog if slots are long.
 static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
-    uint64_t due_us = deadline_ns / 1000 + 1, feed_us = clocks_now_ns() / 1000 + s->watchdog_us / 4;
-    return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
+    uint64_t due_us = deadline_ns / 1000 + 1;
+    if (s->watchdog_us == 0)
+        return due_us;
+    uint64_t feed_us = clocks_now_ns() / 1000 + s->watchdog_us / 4;
+    return feed_us < due_us ? feed_us : due_us;
 }
 
 // ---- reload ----
@@ -283,7 +282,8 @@ static int on_hup(sd_event_source *source, const struct signalfd_siginfo *info, 
 
 // Takes the loop out of its preparation, which does not know of timers that were set since (wait_for_events).
 static int prepare_loop_again(struct service *s) {
-    int r = sd_event_get_state(s->loop) == SD_EVENT_ARMED ? sd_event_wait(s->loop, 0) : 0;
+    int r = s->prepared ? sd_event_wait(s->loop, 0) : 0;
+    s->prepared = false;
     return r > 0 ? sd_event_dispatch(s->loop) : r;
 }
 
@@ -356,7 +356,8 @@ static int change(struct service *s) {
 static int wake(struct service *s, bool all) {
     uint64_t deadline_ns;
     int r = step(s, all, &deadline_ns);
-    int changed = r >= 0 && s->serving && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
+    bool waits = r >= 0 && s->serving && s->reload.next;
+    int changed = waits && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
     if (changed > 0)
         r = step(s, true, &deadline_ns);
     else if (changed < 0)
@@ -367,24 +368,25 @@ static int wake(struct service *s, bool all) {
 
 // Waits for the loop's events, at most so long, and runs what has happened. Mostly nothing has: the engines' time has
 // come. So the loop stays prepared meanwhile (its timers change in its own callbacks only), and waiting for its
-// descriptor is all that a slot costs.
+// descriptor is all that a slot costs: the library is not even asked for its state.
 static int wait_for_events(struct service *s, uint64_t timeout_us) {
-    struct pollfd events = {.fd = sd_event_get_fd(s->loop), .events = POLLIN};
-    const struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
-                                     .tv_nsec = (long)(timeout_us % 1000000 * 1000)};
-    bool prepared = sd_event_get_state(s->loop) == SD_EVENT_ARMED;
-    int r = prepared ? 0 : sd_event_prepare(s->loop);
-    if (r == 0 && ppoll(&events, 1, &timeout, NULL) > 0)
+    int r = s->prepared ? 0 : sd_event_prepare(s->loop);
+    s->prepared = r == 0;
+    if (s->prepared && clocks_wait_for(s->loop_fd, timeout_us)) {
+        s->prepared = false;
         r = sd_event_wait(s->loop, 0);
+    }
     return r > 0 ? sd_event_dispatch(s->loop) : r;
 }
 
 static int run_loop(struct service *s) {
     int r = 0, status = 0;
-    while (r >= 0 && sd_event_get_state(s->loop) != SD_EVENT_FINISHED) {
-        if (clocks_now_ns() / 1000 >= s->wake_us)
-            r = wake(s, false);
+    while (r >= 0 && (s->prepared || sd_event_get_state(s->loop) != SD_EVENT_FINISHED)) {
         uint64_t now_us = clocks_now_ns() / 1000;
+        if (now_us >= s->wake_us) {
+            r = wake(s, false);
+            now_us = clocks_now_ns() / 1000;
+        }
         if (r >= 0)
             r = wait_for_events(s, s->wake_us > now_us ? s->wake_us - now_us : 0);
     }
@@ -407,17 +409,11 @@ static int on_yield(double seconds, void *context) {
     return r;
 }
 
-static void raise_file_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 // Signals are blocked before the server's thread exists, so that it inherits the mask.
 static int open_loop(struct service *s) {
     int r = sd_event_new(&s->loop);
+    if (r >= 0)
+        r = s->loop_fd = sd_event_get_fd(s->loop);
     if (r >= 0)
         r = signals_open(s->loop, on_hup, s);
     if (r >= 0)
@@ -458,7 +454,7 @@ static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
     struct inherited inherited = {0};
     s->options = options;
-    raise_file_limit();
+    inherited_raise_files();
     start_memory_init();
     int r = open_loop(s);
     if (r >= 0)
