@@ -16,6 +16,7 @@
 #include "config/yaml/config_boxes.h"
 #include "config/yaml/config_decode.h"
 #include "config/yaml/config_listen.h"
+#include "config/yaml/config_uncore.h"
 #include "config/yaml/yaml_file.h"
 #include "config/yaml/yaml_tree.h"
 
@@ -189,6 +190,7 @@ struct config *config_free(struct config *config) {
     free(config->record.path);
     free(config->textfile.path);
     free(config->specs.path);
+    config_uncore_deinit(&config->uncore);
     for (size_t i = 0; i < config->n_hosts; i++) {
         free(config->hosts[i].hostname);
         free(config->hosts[i].cpu);

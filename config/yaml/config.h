@@ -110,6 +110,10 @@ struct config_patterns {
 struct config_uncore {
     bool off;        // none of them is opened
     unsigned groups; // of kinds, one bit each; see config_uncore_selects
+    struct config_group *named;
+    size_t n_named; // metric groups of the kinds' specs
+    // What the kernel itself counts of memory (core/memory/host_memory.h) is not read; nor is it where `off` is true.
+    bool numa_off, resctrl_off;
     struct config_peak {
         bool every; // socket; else the one of this number
         unsigned socket;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/yaml/config_uncore.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/yaml/config_value.h"
+#include "core/base/array.h"
 
 // In the order of their bits.
 static const char *const GROUPS[] = {"memory", "remote", "llc", "interconnect"};
@@ -30,26 +32,46 @@ bool config_uncore_enabled(const struct yaml_tree *value, const char *key, void 
     return true;
 }
 
-static void add_group(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
-                      unsigned *groups) {
+// What is none of our words names a metric group of a kind's spec or of a vendor's files, which are not read yet:
+// whoever reads them checks it.
+static void add_named(struct config_decoder *decoder, const struct yaml_tree *value, struct config_uncore *uncore) {
+    struct config_group *named = array_grow(uncore->named, uncore->n_named, sizeof *named);
+    char *name = named ? strdup(value->text) : NULL;
+    if (named)
+        uncore->named = named;
+    if (name)
+        named[uncore->n_named++] = (struct config_group){.name = name, .origin = value->origin};
+    else
+        decoder->memory_short = true;
+}
+
+static void add_group(struct config_decoder *decoder, const struct yaml_tree *value, struct config_uncore *uncore) {
     unsigned i = 0;
     if (!config_value_is(value, YAML_TREE_SCALAR, "an entry of groups", "memory", decoder->errors))
         return;
     while (i < GROUPS_N && strcmp(GROUPS[i], value->text) != 0)
         i++;
-    if (i == GROUPS_N)
-        config_map_report_missing(decoder, &value->origin, "group outside the cores", value->text,
-                                  config_map_suggest(decoder, value->text, GROUPS, GROUPS_N), key->help);
+    if (i < GROUPS_N)
+        uncore->groups |= 1U << i;
     else
-        *groups |= 1U << i;
+        add_named(decoder, value, uncore);
 }
 
 void config_uncore_groups(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
                           void *member) {
-    unsigned groups = 0;
+    struct config_uncore *uncore = &decoder->config->uncore;
+    (void)member;
     if (!config_value_is(value, YAML_TREE_LIST, key->name, key->example, decoder->errors))
         return;
+    uncore->groups = 0;
     for (size_t i = 0; i < value->n; i++)
-        add_group(decoder, key, value->entries[i].value, &groups);
-    *(unsigned *)member = groups;
+        add_group(decoder, value->entries[i].value, uncore);
+}
+
+const char *config_uncore_suggest(const char *word) { return error_suggest(word, GROUPS, GROUPS_N); }
+
+void config_uncore_deinit(struct config_uncore *uncore) {
+    for (size_t i = 0; i < uncore->n_named; i++)
+        free(uncore->named[i].name);
+    free(uncore->named);
 }

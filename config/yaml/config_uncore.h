@@ -11,4 +11,9 @@ bool config_uncore_enabled(const struct yaml_tree *value, const char *key, void 
 void config_uncore_groups(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
                           void *member);
 
+// The one of our words for groups that is like this one; NULL: none is.
+const char *config_uncore_suggest(const char *word);
+
+void config_uncore_deinit(struct config_uncore *uncore);
+
 #endif

@@ -23,7 +23,8 @@ struct stretch *stretch_free(struct stretch *stretch) {
             free(stretch->series[i].definition);
         }
         free(stretch->series);
-        snapshot_layout_unref(stretch->layout);
+        for (size_t i = 0; i < STRETCH_SOURCES_MAX; i++)
+            snapshot_layout_unref(stretch->layouts[i]);
         free(stretch);
     }
     return NULL;
@@ -52,12 +53,22 @@ static enum stretch_better judge(const struct snapshot_layout *layout, size_t me
     return STRETCH_NEITHER;
 }
 
+static bool is_same(const struct stretch_series *a, const struct stretch_series *b) {
+    return a->scope == b->scope && a->id == b->id && strcmp(a->name, b->name) == 0;
+}
+
 const struct stretch_series *stretch_find(const struct stretch *stretch, const struct stretch_series *like) {
-    for (size_t i = 0; i < stretch->n; i++) {
-        const struct stretch_series *series = &stretch->series[i];
-        if (series->scope == like->scope && series->id == like->id && strcmp(series->name, like->name) == 0)
-            return series;
-    }
+    for (size_t i = 0; i < stretch->n; i++)
+        if (is_same(&stretch->series[i], like))
+            return &stretch->series[i];
+    return NULL;
+}
+
+// Two kinds of boxes may have a metric of the same name, at different times.
+static struct stretch_series *find_own(struct stretch *stretch, const struct stretch_series *like) {
+    for (size_t i = 0; i < stretch->n; i++)
+        if (stretch->series[i].source == like->source && is_same(&stretch->series[i], like))
+            return &stretch->series[i];
     return NULL;
 }
 
@@ -78,19 +89,30 @@ static int add_series(struct stretch *stretch, const struct stretch_series *like
     return series->name && series->units && series->definition ? 0 : -ENOMEM;
 }
 
+// What the boxes of a scope move is one number on every vendor, however many they are.
+static void describe_traffic(const struct topology *topology, const struct catalog_metric *entry, size_t scope,
+                             struct stretch_series *like) {
+    const struct traffic_info *info = &traffic_table[entry->traffic];
+    like->definition = (char *)info->name;
+    like->units = "bytes per second";
+    like->boxes = scope == 0 ? (double)topology->n_cpus : (double)topology->sockets[scope - 1].measured;
+}
+
 // Joins a metric of the layout with its series, which is made if there is none.
-static int match(struct stretch *stretch, enum stretch_scope kind, unsigned id, size_t scope, size_t metric) {
-    const struct snapshot_layout *layout = stretch->layout;
+static int match(struct stretch *stretch, const struct stretch_series *of, size_t scope, size_t metric) {
+    const struct snapshot_layout *layout = stretch->layouts[of->source];
     const struct catalog_metric *entry = &layout->catalog->metrics[layout->plan->metrics[metric].metric];
     size_t category = snapshot_category_of(layout, metric);
     char unit[CATALOG_UNIT_MAX];
     catalog_metric_unit(entry, unit, sizeof unit);
-    struct stretch_series like = {.scope = kind,
-                                  .id = id,
+    struct stretch_series like = {.source = of->source,
+                                  .scope = of->scope,
+                                  .id = of->id,
                                   .name = entry->export_name,
                                   .units = unit,
                                   .definition = entry->definition,
                                   .k = 1,
+                                  .boxes = 1,
                                   .a = NAN,
                                   .b = NAN};
     if (category < layout->n_level1) {
@@ -102,38 +124,49 @@ static int match(struct stretch *stretch, enum stretch_scope kind, unsigned id, 
     } else {
         return 0;
     }
+    if (entry->traffic != TRAFFIC_NONE)
+        describe_traffic(layout->topology, entry, scope, &like);
     like.better = judge(layout, metric, like.name);
     like.outcome = like.better == STRETCH_HIGHER_IS_BETTER;
-    struct stretch_series *series = (struct stretch_series *)stretch_find(stretch, &like);
+    struct stretch_series *series = find_own(stretch, &like);
     if (!series)
         return add_series(stretch, &like);
     series->numerator = like.numerator;
     series->denominator = like.denominator;
+    series->boxes = like.boxes;
     return 0;
 }
 
-static int match_scope(struct stretch *stretch, enum stretch_scope kind, unsigned id, size_t scope) {
-    const struct plan *plan = stretch->layout->plan;
+static int match_scope(struct stretch *stretch, const struct stretch_series *of, size_t scope) {
+    const struct plan *plan = stretch->layouts[of->source]->plan;
     int r = 0;
     for (size_t m = 0; m < plan->n_metrics && r == 0; m++)
         if (!plan->metrics[m].auxiliary && plan_metric_planned(&plan->metrics[m]))
-            r = match(stretch, kind, id, scope, m);
+            r = match(stretch, of, scope, m);
     return r;
 }
 
-static int match_layout(struct stretch *stretch, struct snapshot_layout *layout) {
+static int match_layout(struct stretch *stretch, size_t source, struct snapshot_layout *layout) {
     const struct topology *topology = layout->topology;
-    snapshot_layout_unref(stretch->layout);
-    stretch->layout = snapshot_layout_ref(layout);
+    struct stretch_series of = {.source = source, .scope = STRETCH_HOST};
+    snapshot_layout_unref(stretch->layouts[source]);
+    stretch->layouts[source] = snapshot_layout_ref(layout);
     for (size_t i = 0; i < stretch->n; i++)
-        stretch->series[i].numerator = SIZE_MAX;
+        if (stretch->series[i].source == source)
+            stretch->series[i].numerator = SIZE_MAX;
     if (layout->plan->round_ns > stretch->round_ns)
         stretch->round_ns = layout->plan->round_ns;
-    int r = match_scope(stretch, STRETCH_HOST, 0, 0);
-    for (size_t s = 0; s < topology->n_sockets && stretch->finest >= STRETCH_SOCKET && r == 0; s++)
-        r = match_scope(stretch, STRETCH_SOCKET, topology->sockets[s].id, snapshot_scope_socket(s));
-    for (size_t c = 0; c < topology->n_cpus && stretch->finest >= STRETCH_CPU && r == 0; c++)
-        r = match_scope(stretch, STRETCH_CPU, topology->cpus[c].id, snapshot_scope_cpu(layout, c));
+    int r = match_scope(stretch, &of, 0);
+    of.scope = STRETCH_SOCKET;
+    for (size_t s = 0; s < topology->n_sockets && stretch->finest >= STRETCH_SOCKET && r == 0; s++) {
+        of.id = topology->sockets[s].id;
+        r = match_scope(stretch, &of, snapshot_scope_socket(s));
+    }
+    of.scope = STRETCH_CPU;
+    for (size_t c = 0; c < topology->n_cpus && stretch->finest >= STRETCH_CPU && !topology->boxes && r == 0; c++) {
+        of.id = topology->cpus[c].id;
+        r = match_scope(stretch, &of, snapshot_scope_cpu(layout, c));
+    }
     return r;
 }
 
@@ -165,27 +198,34 @@ static size_t batch_of(struct stretch *stretch, uint64_t end_ns) {
     return batch;
 }
 
-int stretch_take(struct stretch *stretch, const struct snapshot *snapshot) {
-    int r = snapshot->layout != stretch->layout ? match_layout(stretch, snapshot->layout) : 0;
+// Adds what a series has grown by to its batch; SIZE_MAX: the stretch has not begun.
+static void grow(struct stretch_series *series, const struct snapshot *snapshot, size_t batch) {
+    double a = snapshot->values[series->numerator], b = snapshot->values[series->denominator];
+    if (batch != SIZE_MAX && isfinite(series->a) && isfinite(a) && b > series->b) {
+        series->batches[batch].a += (a - series->a) * series->boxes;
+        series->batches[batch].b += b - series->b;
+    }
+    series->a = a;
+    series->b = b;
+}
+
+int stretch_take(struct stretch *stretch, size_t source, const struct snapshot *snapshot) {
+    uint64_t end_ns = snapshot->end_ns;
+    int r = snapshot->layout != stretch->layouts[source] ? match_layout(stretch, source, snapshot->layout) : 0;
     if (r < 0)
         return r;
-    if (!stretch->begun)
-        stretch->begin_ns = snapshot->end_ns;
-    stretch->end_ns = snapshot->end_ns;
-    size_t batch = batch_of(stretch, snapshot->end_ns > stretch->begin_ns ? snapshot->end_ns - 1 : snapshot->end_ns);
-    for (size_t i = 0; i < stretch->n; i++) {
-        struct stretch_series *series = &stretch->series[i];
-        if (series->numerator == SIZE_MAX)
-            continue;
-        double a = snapshot->values[series->numerator], b = snapshot->values[series->denominator];
-        if (isfinite(series->a) && isfinite(a) && b > series->b) {
-            series->batches[batch].a += a - series->a;
-            series->batches[batch].b += b - series->b;
-        }
-        series->a = a;
-        series->b = b;
+    if (source == 0 && !stretch->begun) {
+        stretch->begun = true;
+        stretch->begin_ns = stretch->end_ns = end_ns;
     }
-    stretch->begun = true;
+    size_t batch = SIZE_MAX;
+    if (stretch->begun && end_ns >= stretch->begin_ns) {
+        batch = batch_of(stretch, end_ns > stretch->begin_ns ? end_ns - 1 : end_ns);
+        stretch->end_ns = end_ns > stretch->end_ns ? end_ns : stretch->end_ns;
+    }
+    for (size_t i = 0; i < stretch->n; i++)
+        if (stretch->series[i].source == source && stretch->series[i].numerator != SIZE_MAX)
+            grow(&stretch->series[i], snapshot, batch);
     return 0;
 }
 

@@ -5,10 +5,12 @@
 // A recording: every reading, with all that derive needs to compute the same values again, bit by bit.
 //
 // A file is a series of records: a header, facts, the plan in force, then a record for each readings, pause, change
-// of facts and of plan. docs/recording.md describes the format. Each record has a length and a checksum and depends
-// only on the header and the last plan, so that records written before a crash stay readable. The recording stores the
-// plan itself, not the request: a later planner may pack differently. Everything here works in memory; the caller
-// handles the files.
+// of facts and of plan. What PMUs outside the cores have counted (core/uncore/uncore.h) is recorded as what a core type
+// has: each kind has the same records, from a header on, which stand in records of their own among those of the cores.
+// All kinds that are measured begin before the first round of a file. docs/recording.md describes the format. Each
+// record has a length and a checksum and depends only on the header and the last plan, so that records written before a
+// crash stay readable. The recording stores the plan itself, not the request: a later planner may pack differently.
+// Everything here works in memory; the caller handles the files.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +21,7 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
-enum { RECORDING_VERSION = 4, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
+enum { RECORDING_VERSION = 5, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
     RECORDING_HEADER = 'R',
@@ -27,7 +29,9 @@ enum recording_kind {
     RECORDING_PLAN = 'P',
     RECORDING_ROUND = 'r', // of all cores, as before version 3 and in logs of perf
     RECORDING_CORES = 'c', // rounds of cores, and what counts all the time
-    RECORDING_PAUSE = 'p'
+    RECORDING_PAUSE = 'p',
+    RECORDING_BOXES = 'b', // a record of another kind, of PMUs outside the cores
+    RECORDING_GONE = 'g'   // in such a record: from here on they are not measured
 };
 
 // Collects records to be written. The caller empties it (n = 0). All zero to begin with.
@@ -71,6 +75,7 @@ struct recording_facts {
     struct recording_trouble {                // a PMU that is missing or fails
         char pmu[RECORDING_TEXT_MAX + 1], reason[RECORDING_TEXT_MAX + 1], text[RECORDING_TEXT_MAX + 1];
         bool of_host; // concerns the host, not the core type
+        bool uncore;  // concerns PMUs outside the cores
     } troubles[RECORDING_TROUBLES_MAX];
     size_t n_troubles;
 };
@@ -97,6 +102,11 @@ int recording_put_plan(struct recording_buffer *out, const struct snapshot_layou
 int recording_put_round(struct recording_buffer *out, const struct readings *readings, const struct plan *plan,
                         double timestamp_seconds);
 int recording_put_pause(struct recording_buffer *out, const struct recording_pause *pause);
+
+// A record for a kind of PMUs outside the cores, which holds one record of another kind.
+int recording_put_boxes(struct recording_buffer *out, const char *name, const struct recording_buffer *record);
+// What is put there where a kind is no longer measured.
+int recording_put_gone(struct recording_buffer *out);
 
 struct recording_record {
     unsigned kind;        // enum recording_kind; a later version's kinds are skipped
@@ -128,5 +138,8 @@ int recording_get_plan(const struct recording_record *record, const struct catal
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
                         bool added_up, double *timestamp_seconds, struct readings **out);
 int recording_get_pause(const struct recording_record *record, struct recording_pause *out);
+// The name of the kind, which has RECORDING_TEXT_MAX + 1 bytes, and the record that stands there, which borrows the
+// bytes.
+int recording_get_boxes(const struct recording_record *record, char *name, struct recording_record *out);
 
 #endif

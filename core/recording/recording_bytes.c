@@ -24,7 +24,7 @@ static void write_u32(uint8_t *bytes, uint32_t value) {
 
 // ---- writing ----
 
-static void bytes_put(struct recording_buffer *out, const void *bytes, size_t n) {
+void bytes_put(struct recording_buffer *out, const void *bytes, size_t n) {
     uint8_t *grown = array_reserve(out->bytes, out->n + n, &out->size, 1);
     if (!grown) {
         out->failed = true;

@@ -12,6 +12,7 @@
 #include "core/recording/recording.h"
 
 // Writing. Running out of memory sets out->failed.
+void bytes_put(struct recording_buffer *out, const void *bytes, size_t n); // as they are
 void bytes_put_varint(struct recording_buffer *out, uint64_t value);
 void bytes_put_signed(struct recording_buffer *out, int64_t value);
 void bytes_put_double(struct recording_buffer *out, double value);

@@ -52,7 +52,7 @@ int recording_put_facts(struct recording_buffer *out, const struct catalog *cata
         bytes_put_text(out, facts->troubles[i].pmu);
         bytes_put_text(out, facts->troubles[i].reason);
         bytes_put_text(out, facts->troubles[i].text);
-        bytes_put_varint(out, facts->troubles[i].of_host);
+        bytes_put_varint(out, facts->troubles[i].of_host + 2U * facts->troubles[i].uncore);
     }
     bytes_put_varint(out, adapt != NULL);
     if (adapt)
@@ -131,7 +131,9 @@ static void get_troubles(struct bytes_cursor *in, struct recording_facts *facts)
         bytes_get_text(in, trouble->pmu);
         bytes_get_text(in, trouble->reason);
         bytes_get_text(in, trouble->text);
-        trouble->of_host = bytes_get_varint(in, 1) != 0;
+        uint64_t of = bytes_get_varint(in, 3); // before version 5: 1 at most
+        trouble->of_host = of % 2 != 0;
+        trouble->uncore = of / 2 != 0;
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,14 @@ static void put_schedule(struct recording_buffer *out, const struct plan *plan) 
         bytes_put_varint(out, plan->round[i]);
 }
 
+// Of boxes alone: cores have none.
+static void put_peaks(struct recording_buffer *out, const struct topology *topology) {
+    for (size_t s = 0; topology->boxes && s < topology->n_sockets; s++) {
+        bytes_put_double(out, topology->sockets[s].memory_bytes_per_second);
+        bytes_put_varint(out, topology->sockets[s].peak);
+    }
+}
+
 int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again) {
     const struct plan *plan = layout->plan;
     struct event_table table;
@@ -138,6 +147,7 @@ int recording_put_plan(struct recording_buffer *out, const struct snapshot_layou
     put_units(out, &table, plan);
     put_metrics(out, plan);
     put_schedule(out, plan);
+    put_peaks(out, layout->topology);
     table_deinit(&table);
     return bytes_end(out, begin);
 }
@@ -413,6 +423,16 @@ static void get_schedule(struct reader *reader, struct plan *plan) {
         plan->round[plan->n_round] = (unsigned)bytes_get_varint(in, plan->n_units);
 }
 
+static void get_peaks(struct bytes_cursor *in, struct topology *topology) {
+    topology->boxes = !in->bad && in->at < in->end;
+    for (size_t s = 0; topology->boxes && s < topology->n_sockets && !in->bad; s++) {
+        double peak = bytes_get_double(in);
+        in->bad = in->bad || !(peak >= 0 && peak < HUGE_VAL);
+        topology->sockets[s].memory_bytes_per_second = peak;
+        topology->sockets[s].peak = (enum topology_peak)bytes_get_varint(in, TOPOLOGY_PEAK_CONFIGURED);
+    }
+}
+
 // What a snapshot and derive will need for each CPU; each unit has values of its own.
 static size_t values_of_cpu(const struct reader *reader, const struct plan *plan) {
     size_t n = plan->n_metrics + reader->table.n;
@@ -429,6 +449,7 @@ static void get_all(struct reader *reader, struct recording_plan *out) {
     get_units(reader, out->plan);
     get_metrics(reader, out->plan);
     get_schedule(reader, out->plan);
+    get_peaks(in, out->topology);
     if (values_of_cpu(reader, out->plan) * out->topology->n_cpus > CELLS_MAX)
         in->bad = true;
 }

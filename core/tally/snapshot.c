@@ -293,6 +293,7 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     stale->start_ns = snapshot->start_ns;
     stale->end_ns = snapshot->end_ns;
     stale->stale = true;
+    stale->memory = host_memory_ref(snapshot->memory);
     memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);
     memcpy(stale->absent, snapshot->absent, layout->n_scopes * layout->n_metrics);
     remove_gauges(stale);
@@ -311,6 +312,7 @@ struct snapshot *snapshot_ref(struct snapshot *snapshot) {
 
 struct snapshot *snapshot_unref(struct snapshot *snapshot) {
     if (snapshot && atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
+        host_memory_unref(snapshot->memory);
         free(snapshot->quality);
         free(snapshot->absent);
         free(snapshot->values);

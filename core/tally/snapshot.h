@@ -18,6 +18,7 @@
 #include "core/counts/uncovered.h"
 #include "core/estimate/estimate.h"
 #include "core/host/topology.h"
+#include "core/memory/host_memory.h"
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
 
@@ -167,6 +168,9 @@ struct snapshot {
     uint8_t *quality;          // likewise: enum estimate_quality
     bool stale;                // made by snapshot_stale
     bool blind;                // nothing was counted for a while: core/tally/blind.h
+    // What the kernel counts of memory, a reference; NULL: not known. Only the first core type's snapshot has it, which
+    // gets it before anybody else gets the snapshot.
+    struct host_memory *memory;
 };
 
 // How often per second the metric's events happened on the whole host, if that is above its rate threshold; else 0.

@@ -45,13 +45,30 @@ static int put_bytes(struct recording_buffer *out, const uint8_t *bytes, size_t 
     return 0;
 }
 
+// Boxes have headers, too, each in a record of its own.
+static int put_boxes(struct recording_buffer *out, const struct recording_record *record, const uint8_t *bytes,
+                     size_t n) {
+    struct recording_record within;
+    struct recording_buffer header = {0};
+    char name[RECORDING_TEXT_MAX + 1];
+    if (recording_get_boxes(record, name, &within) < 0 || within.kind != RECORDING_HEADER)
+        return put_bytes(out, bytes, n);
+    int r = put_header(&header, &within);
+    if (r == 0)
+        r = recording_put_boxes(out, name, &header);
+    recording_buffer_deinit(&header);
+    return r;
+}
+
 // A recording without its host's name. What follows its last full record is left out.
 static int redact(const uint8_t *bytes, size_t n, struct recording_buffer *out) {
     struct recording_record record;
     size_t at = 0, before = 0;
     int r = 0;
     while (r == 0 && recording_next(bytes, n, &at, &record) > 0) {
-        r = record.kind == RECORDING_HEADER ? put_header(out, &record) : put_bytes(out, bytes + before, at - before);
+        r = record.kind == RECORDING_HEADER  ? put_header(out, &record)
+            : record.kind == RECORDING_BOXES ? put_boxes(out, &record, bytes + before, at - before)
+                                             : put_bytes(out, bytes + before, at - before);
         before = at;
     }
     return r;

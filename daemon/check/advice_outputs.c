@@ -8,7 +8,7 @@
 
 #include "core/base/decimal.h"
 #include "daemon/check/advice.h"
-#include "daemon/engine/record.h"
+#include "daemon/record/record.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/textfile.h"
 #include "exporters/http/http_listen.h"

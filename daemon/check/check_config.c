@@ -11,7 +11,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/check/advice.h"
 #include "daemon/check/check_host.h"
-#include "daemon/engine/record.h"
+#include "daemon/record/record.h"
 #include "daemon/run/check.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/series.h"

@@ -12,8 +12,11 @@
 #include "daemon/base/terminal.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/replay.h"
+#include "daemon/uncore/uncore_setup.h"
 
 static const double SECOND_NS = 1e9;
+_Static_assert((int)SOURCE_TYPES_MAX <= (int)STRETCH_SOURCES_MAX, "a stretch has all that a recording has");
+
 enum { SHOWN_EVERY = 64 }; // snapshots between two looks at the clock
 
 // ---- which part ----
@@ -59,6 +62,7 @@ struct playing {
     struct terminal_progress progress;
 };
 
+// Of the core type.
 static int take(struct playing *playing, const struct snapshot *snapshot) {
     if (playing->n++ == 0)
         playing->first_ns = snapshot->start_ns;
@@ -70,19 +74,45 @@ static int take(struct playing *playing, const struct snapshot *snapshot) {
     if (!playing->stretch->begun)
         playing->taken_from_ns = snapshot->end_ns;
     playing->taken_to_ns = snapshot->end_ns;
-    return stretch_take(playing->stretch, snapshot);
+    return stretch_take(playing->stretch, 0, snapshot);
 }
 
-static int run(struct engine *engine, struct virtual_time *time, struct playing *playing) {
+// Of boxes: the part of the recording is told by the core type's snapshots.
+static int take_boxes(struct playing *playing, size_t source, const struct snapshot *snapshot) {
+    double seconds = ((double)snapshot->end_ns - (double)playing->first_ns) / SECOND_NS;
+    bool wanted = playing->n > 0 && seconds >= playing->part->from_seconds && seconds <= playing->part->to_seconds;
+    return wanted ? stretch_take(playing->stretch, source, snapshot) : 0;
+}
+
+struct players {
+    struct engine *engines[SOURCE_TYPES_MAX]; // the core type's, then its boxes'
+    uint64_t deadlines_ns[SOURCE_TYPES_MAX];
+    size_t n;
+};
+
+static int step(struct players *players, size_t i, uint64_t now_ns, struct playing *playing) {
+    struct engine *engine = players->engines[i];
+    struct snapshot *snapshot = NULL;
+    int r = engine->ops->step(engine, now_ns, &players->deadlines_ns[i], &snapshot);
+    if (r >= 0 && snapshot && snapshot->sequence > 0)
+        r = i == 0 ? take(playing, snapshot) : take_boxes(playing, i, snapshot);
+    snapshot_unref(snapshot);
+    return r;
+}
+
+static int run(struct players *players, struct virtual_time *time, struct playing *playing) {
     int r = 0;
-    while (r >= 0 && !replay_is_over(engine)) {
-        uint64_t deadline_ns = time->now_ns;
-        struct snapshot *snapshot = NULL;
-        r = engine->ops->step(engine, time->now_ns, &deadline_ns, &snapshot);
-        time->now_ns = deadline_ns > time->now_ns ? deadline_ns : time->now_ns;
-        if (r >= 0 && snapshot && snapshot->sequence > 0)
-            r = take(playing, snapshot);
-        snapshot_unref(snapshot);
+    bool over = false;
+    while (r >= 0 && !over) {
+        uint64_t next_ns = UINT64_MAX;
+        over = true;
+        for (size_t i = 0; i < players->n && r >= 0; i++) {
+            if (players->deadlines_ns[i] <= time->now_ns)
+                r = step(players, i, time->now_ns, playing);
+            next_ns = players->deadlines_ns[i] < next_ns ? players->deadlines_ns[i] : next_ns;
+            over = over && replay_is_over(players->engines[i]);
+        }
+        time->now_ns = next_ns > time->now_ns ? next_ns : time->now_ns;
     }
     terminal_progress_end(&playing->progress);
     return r;
@@ -91,16 +121,15 @@ static int run(struct engine *engine, struct virtual_time *time, struct playing 
 static int play(struct setup *setup, struct playing *playing, struct errors *errors) {
     struct virtual_time time = {.now_ns = (uint64_t)SECOND_NS};
     const struct clocks clocks = clocks_virtual(&time.now_ns);
-    struct engine *engines[SOURCE_TYPES_MAX];
+    struct players players = {.n = 0};
     struct self self;
-    size_t n;
     self_init(&self, &clocks, setup_n_cpus(setup), time.now_ns);
-    int r = engine_new_all(setup, &self, NULL, time.now_ns, errors, engines, &n);
+    int r = engine_new_all(setup, &self, NULL, time.now_ns, errors, players.engines, &players.n);
     if (r >= 0)
-        r = run(engines[0], &time, playing); // a recording has one core type
-    while (n > 0) {
-        n--;
-        engines[n]->ops->free(engines[n]);
+        r = run(&players, &time, playing);
+    while (players.n > 0) {
+        players.n--;
+        players.engines[players.n]->ops->free(players.engines[players.n]);
     }
     return r;
 }
@@ -115,6 +144,8 @@ int diff_play(const struct options *options, const struct diff_part *part, enum 
     replay.replay.path = part->path;
     replay.replay.speed = 1;
     int r = setup && out->stretch ? setup_init(setup, &replay, errors) : -ENOMEM;
+    if (r >= 0)
+        r = uncore_setup(setup, &replay, errors);
     if (r >= 0) {
         setup->quiet = true;
         (void)snprintf(out->hostname, sizeof out->hostname, "%s", setup->hostname);

@@ -18,7 +18,7 @@ const struct table_column list_pmu_columns[LIST_PMU_COLUMNS] = {
     {"pmu", "PMU", TABLE_TEXT},           {"boxes", "BOXES", TABLE_NUMBER},   {"event", "EVENT", TABLE_TEXT},
     {"config", "CONFIG", TABLE_TEXT},     {"config1", "CONFIG1", TABLE_TEXT}, {"config2", "CONFIG2", TABLE_TEXT},
     {"not_encoded", NULL, TABLE_TEXT},    {"traffic", "TRAFFIC", TABLE_TEXT}, {"bytes", "BYTES", TABLE_NUMBER},
-    {"kernel_bytes", NULL, TABLE_NUMBER}, {"title", "TITLE", TABLE_TEXT},
+    {"kernel_bytes", NULL, TABLE_NUMBER}, {"groups", "GROUPS", TABLE_TEXTS},  {"title", "TITLE", TABLE_TEXT},
 };
 
 const struct table_column list_box_columns[LIST_BOX_COLUMNS] = {
@@ -82,6 +82,32 @@ static void add_kernel_bytes(const struct list_pmus *list, const struct uncore_f
     table_text(table, NULL);
 }
 
+// A metric's formula has the events, or the metrics before it that have them.
+static bool needs(const struct catalog *catalog, unsigned metric, unsigned event) {
+    const struct formula *formula = catalog->metrics[metric].formula;
+    bool found = false;
+    for (size_t i = 0; i < formula->n_variables && !found; i++)
+        found = formula->variables[i] == event;
+    for (size_t i = 0; i < formula->n_metrics && !found; i++)
+        found = needs(catalog, formula->metrics[i], event);
+    return found;
+}
+
+// The metric groups that need an event, by which the configuration selects it. Unions of others are no choice.
+static void add_groups(const struct catalog *catalog, unsigned event, struct table *table) {
+    const char *names[CATALOG_GROUPS_MAX];
+    size_t n = 0;
+    for (size_t g = 0; g < catalog->n_groups; g++) {
+        const struct catalog_group *group = &catalog->groups[g];
+        bool any = false;
+        for (size_t m = 0; m < group->n_metrics && !any; m++)
+            any = needs(catalog, group->metrics[m], event);
+        if (any && strncmp(group->name, "stage_", 6) != 0)
+            names[n++] = group->name;
+    }
+    table_texts(table, names, n);
+}
+
 static void add_event(const struct list_pmus *list, const struct uncore_found *found, const struct catalog *catalog,
                       unsigned index, struct table *table) {
     const struct catalog_event *event = &catalog->events[index];
@@ -104,6 +130,7 @@ static void add_event(const struct list_pmus *list, const struct uncore_found *f
     table_text(table, event->uncoded);
     add_traffic(catalog, index, table);
     add_kernel_bytes(list, found, catalog, index, table);
+    add_groups(catalog, index, table);
     table_text(table, event->title);
 }
 

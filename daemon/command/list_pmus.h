@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "exporters/view/table.h"
 
-enum { LIST_PMU_COLUMNS = 14, LIST_BOX_COLUMNS = 7 };
+enum { LIST_PMU_COLUMNS = 15, LIST_BOX_COLUMNS = 7 };
 extern const struct table_column list_pmu_columns[LIST_PMU_COLUMNS];
 extern const struct table_column list_box_columns[LIST_BOX_COLUMNS];
 

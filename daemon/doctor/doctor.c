@@ -32,6 +32,7 @@ static void examine(const struct setup *setup, const struct options *options, st
         return; // all that follows is about the host that this runs on
     doctor_check_rights(setup, findings);
     doctor_check_host(setup, daemon, findings);
+    doctor_check_memory(setup, findings);
     doctor_check_service(setup, daemon, findings);
 }
 

@@ -21,7 +21,9 @@ int engine_new_all(struct setup *setup, struct self *self, const struct shown *n
     for (size_t i = 0; i < setup->n_types + setup->n_boxes && r == 0; i++) {
         struct core_type *type = &setup->types[i];
         request.type = type;
-        r = type->source->replayed ? replay_new(setup, type, self, &out[i]) : new_measure(&request, errors, &out[i]);
+        request.first = i > 0 ? out[0] : NULL;
+        r = type->source->replayed ? replay_new(setup, type, self, request.first, &out[i])
+                                   : new_measure(&request, errors, &out[i]);
         *n += r == 0;
     }
     return r;
@@ -31,4 +33,10 @@ void engine_attend_all(struct engine *const *engines, size_t n, struct readers *
     for (size_t i = 0; i < n; i++)
         if (engines[i]->ops->attend)
             engines[i]->ops->attend(engines[i], readers);
+}
+
+void engine_refresh_all(struct engine *const engines[], size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->refresh)
+            engines[i]->ops->refresh(engines[i]);
 }

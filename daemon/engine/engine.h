@@ -18,6 +18,7 @@ struct engine;
 struct engine_change {
     const struct setup *setup;
     struct core_type *type;
+    struct engine *first; // the first core type's, which is prepared and changed before the others
     uint64_t now_ns;
 };
 
@@ -65,5 +66,8 @@ int engine_new_all(struct setup *setup, struct self *self, const struct shown *n
 
 // Makes the readers those of all engines.
 void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers);
+
+// Shows the set-up's present platform on all pages that can change.
+void engine_refresh_all(struct engine *const engines[], size_t n);
 
 #endif

@@ -130,7 +130,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     verdict_round(&m->verdict, m->stage.diagnosis, m->newest, &(struct shown_type){m->stage.view, snapshot},
                   measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
-        m->adapt_due = true;
+        m->due.adapt = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
 }
 
@@ -144,7 +144,7 @@ static int finish_round(struct measure *m, struct moment *moment) {
     note_counts(m, readings);
     follow_round(&m->follow, readings);
     if (m->dead && dead_round(m->dead, m->stage.layout->plan, readings))
-        m->dead_due = true;
+        m->due.dead = true;
     if (!m->follow.starving)
         measure_note_none_free(m, false);
     note_open_error(m);
@@ -179,13 +179,13 @@ static int look_around(struct measure *m, struct moment *moment) {
     if (!sampler_readings(collector_sampler(m->collector))->round_over)
         return look_for_cpus(m, moment);
     bool may_change = self_may_change(m->self, moment->now_ns);
-    if (m->adapt_due && may_change)
+    if (m->due.adapt && may_change)
         return MEASURE_BOTTLENECK;
     if (measure_watchdog_changed(m, moment->now_ns) || probe_is_due(m, moment->now_ns, may_change))
         return MEASURE_COUNTERS;
     if (trials_changed(m->trials))
         return MEASURE_TRIED;
-    if (m->dead_due && may_change)
+    if (m->due.dead && may_change)
         return MEASURE_DEAD;
     const struct trials_host host = host_of(m);
     const struct stage_request request = measure_request(m);
@@ -424,6 +424,17 @@ static int begin(struct measure *m) {
     return r < 0 ? r : start_probe(m);
 }
 
+// What boxes count is recorded with the first core type.
+static int new_record(struct measure *m, const struct measure_request *request, struct errors *errors) {
+    const struct setup *setup = request->setup;
+    struct record *first = request->first ? measure_record(of(request->first)) : NULL;
+    if (!setup->record_path)
+        return 0;
+    if (!request->type->topology->boxes)
+        return record_new(setup, request->type, m->seed, m->self->clocks, errors, &m->record);
+    return first ? record_new_boxes(first, setup, request->type, m->seed, &m->record) : 0;
+}
+
 int measure_new(const struct measure_request *request, struct errors *errors, struct engine **out) {
     static const struct engine_ops ops = {.step = step,
                                           .view = present_view,
@@ -455,8 +466,8 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
     int r = collector_new(&collector, errors, &m->collector);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE && !type->topology->boxes)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
-    if (r == 0 && setup->record_path && !type->topology->boxes)
-        r = record_new(setup, type, m->seed, m->self->clocks, errors, &m->record);
+    if (r == 0)
+        r = new_record(m, request, errors);
     if (r == 0)
         r = begin(m);
     if (r < 0) {

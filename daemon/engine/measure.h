@@ -23,6 +23,7 @@ struct measure_request {
     const struct setup *setup;
     struct core_type *type;
     struct self *self;          // the daemon's cost
+    struct engine *first;       // the first core type's, which records what boxes count; NULL: this is it
     const struct shown *newest; // of all engines; NULL: not known
     uint64_t seed;              // of the schedule
     uint64_t now_ns;

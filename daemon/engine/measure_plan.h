@@ -11,10 +11,10 @@
 #include "daemon/engine/collector.h"
 #include "daemon/engine/measure.h"
 #include "daemon/engine/measure_table.h"
-#include "daemon/engine/record.h"
 #include "daemon/engine/stage.h"
 #include "daemon/engine/trials.h"
 #include "daemon/engine/verdict.h"
+#include "daemon/record/record.h"
 
 struct yielded {
     uint64_t until_ns, shown_ns; // its end; time of its next snapshot
@@ -50,12 +50,13 @@ struct measure {
     struct follow follow;        // the number of general counters
     struct trials *trials;       // of event groups that starve; NULL: events take no counters
     struct dead *dead;           // events that never count; NULL: events take no counters
-    bool dead_due;               // one more was found: another plan is due
     bool none_free;              // others held all of them at the last probe
     double slot_factor;          // of the current plan, from the budget
     struct adapt *adapt;         // NULL: the schedule is fixed
-    bool adapt_due;              // it needs another plan
-    struct looked looked;        // at what changes by itself
+    struct due {                 // another plan, as
+        bool dead, adapt;        // one more event never counts; the bottleneck is another one
+    } due;
+    struct looked looked; // at what changes by itself
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;

@@ -46,10 +46,23 @@ static int make_adapt(struct measure_next *next, const struct measure *m) {
     return r;
 }
 
+struct record *measure_record(const struct measure *m) {
+    return m->next && !m->next->keeps_record ? m->next->record : m->record;
+}
+
+static int make_record_of_boxes(struct measure_next *next, const struct measure *m) {
+    struct record *first = measure_record((const struct measure *)next->to.first);
+    next->keeps_record = first && m->record && record_is_of(m->record, first);
+    return first && !next->keeps_record ? record_new_boxes(first, next->to.setup, next->to.type, m->seed, &next->record)
+                                        : 0;
+}
+
 static int make_record(struct measure_next *next, const struct measure *m, struct errors *errors) {
     const struct setup *setup = next->to.setup;
+    if (next->to.type->topology->boxes)
+        return make_record_of_boxes(next, m);
     next->keeps_record = m->record && record_is_at(m->record, setup, next->to.type);
-    if (!setup->record_path || next->keeps_record || next->to.type->topology->boxes)
+    if (!setup->record_path || next->keeps_record)
         return 0;
     int r = record_new(setup, next->to.type, m->seed, m->self->clocks, errors, &next->record);
     if (r == 0)
@@ -153,7 +166,7 @@ void measure_take_over(struct measure *m) {
         EXCHANGE(m->collector, next->collector);
         EXCHANGE(m->trials, next->trials);
         EXCHANGE(m->dead, next->dead);
-        m->dead_due = false;
+        m->due.dead = false;
         m->none_free = false;
         m->verdict = (struct verdict){0}; // its metric is one of the other catalog
     }
@@ -171,7 +184,7 @@ void measure_take_over(struct measure *m) {
     m->type = next->to.type;
     m->follow = next->follow;
     follow_plan_changed(&m->follow);
-    m->adapt_due = false;
+    m->due.adapt = false;
     m->slot_factor = m->self->budget.factor;
     record_plan(m->record, m->stage.view);
     m->next = NULL;

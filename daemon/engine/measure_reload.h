@@ -17,4 +17,7 @@ void measure_abandon(struct measure *m);
 // Puts what was prepared into force, with no event group started yet.
 void measure_take_over(struct measure *m);
 
+// What measuring records to, from a prepared change on if there is one; NULL: nothing.
+struct record *measure_record(const struct measure *m);
+
 #endif

@@ -18,6 +18,24 @@
 static const uint64_t SLICE_NS = 50000000;
 static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which do nothing
 
+// What waits until it is due.
+struct waiting {
+    struct readings *readings; // NULL: none
+    double readings_seconds;
+    bool pausing;
+    struct recording_pause pause;
+    bool leaving; // boxes are not measured from here on
+};
+
+struct replay;
+
+struct leading {
+    struct replay *led[SOURCE_TYPES_MAX];
+    size_t n;
+    uint64_t allowed_ns;  // until when they may play
+    uint64_t deadline_ns; // when the leader goes on
+};
+
 struct replay {
     struct engine engine; // first
     const struct setup *setup;
@@ -38,11 +56,10 @@ struct replay {
     double timestamp_seconds; // of the newest round
     double counted_seconds;   // of the newest one with counts; at first of the first
 
-    // A round or a pause that waits until it is due
-    struct readings *readings; // NULL: none
-    double readings_seconds;
-    bool pausing;
-    struct recording_pause pause;
+    uint64_t played_ns; // the end of the newest round
+    struct waiting waiting;
+    struct replay *leader; // of boxes; NULL: it leads
+    struct leading leading;
 };
 
 static struct replay *of(struct engine *engine) { return (struct replay *)engine; }
@@ -66,17 +83,18 @@ static struct snapshot *present_snapshot(struct engine *engine) {
 }
 
 static void note_counts(struct replay *replay) {
-    blind_interval(&replay->blind, replay->stage.layout->plan, replay->readings);
+    blind_interval(&replay->blind, replay->stage.layout->plan, replay->waiting.readings);
     if (replay->blind.pmu_up || replay->stage.layout->plan->n_units == 0 || isnan(replay->counted_seconds))
         replay->counted_seconds = replay->timestamp_seconds;
 }
 
 static void play_round(struct replay *replay, struct snapshot **out) {
     struct snapshot *snapshot = snapshot_new(replay->stage.layout);
-    derive_round(replay->stage.derive, replay->readings, snapshot);
-    replay->timestamp_seconds = replay->readings_seconds;
+    derive_round(replay->stage.derive, replay->waiting.readings, snapshot);
+    replay->timestamp_seconds = replay->waiting.readings_seconds;
     note_counts(replay);
-    replay->readings = readings_free(replay->readings);
+    replay->played_ns = replay->waiting.readings->end_ns;
+    replay->waiting.readings = readings_free(replay->waiting.readings);
     replay->rounds++;
     if (snapshot) {
         fill_self(replay, snapshot);
@@ -88,16 +106,23 @@ static void play_round(struct replay *replay, struct snapshot **out) {
 
 // Snapshots from the time without counters have no gauges.
 static void play_pause(struct replay *replay, struct snapshot **out) {
-    derive_pause(replay->stage.derive, replay->pause.until_ns, replay->pause.reason);
-    replay->pausing = false;
-    if (isnan(replay->pause.timestamp_seconds))
+    derive_pause(replay->stage.derive, replay->waiting.pause.until_ns, replay->waiting.pause.reason);
+    replay->waiting.pausing = false;
+    if (isnan(replay->waiting.pause.timestamp_seconds))
         return;
     blind_excuse(&replay->blind);
-    replay->timestamp_seconds = replay->counted_seconds = replay->pause.timestamp_seconds;
+    replay->timestamp_seconds = replay->counted_seconds = replay->waiting.pause.timestamp_seconds;
     snapshot_unref(*out);
     *out = present_snapshot(&replay->engine);
-    if (*out && replay->pause.reason == UNCOVERED_YIELDED)
+    if (*out && replay->waiting.pause.reason == UNCOVERED_YIELDED)
         stage_mark_yielded(*out);
+}
+
+// From here on these boxes were not measured: totals stay, and gauges are gone.
+static void play_gone(struct replay *replay, struct snapshot **out) {
+    replay->waiting.leaving = false;
+    snapshot_unref(*out);
+    *out = present_snapshot(&replay->engine);
 }
 
 // ---- records ----
@@ -139,10 +164,11 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
     int r = recording_get_plan(record, replay->tape->catalog, missing, &plan);
     if (r < 0)
         return explain(replay, r, missing);
-    if (plan.again && replay->stage.layout) {
+    bool fits = plan.topology->boxes == (replay->leader != NULL);
+    if (!fits || (plan.again && replay->stage.layout)) {
         topology_free(plan.topology);
         plan_free(plan.plan);
-        return 0;
+        return fits ? 0 : -EBADMSG;
     }
     struct stage stage, none = {.layout = NULL};
     struct stage_request request = request_of(replay, &plan);
@@ -159,7 +185,7 @@ static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now
     if (!replay->begun) {
         replay->begun = true;
         replay->begun_ns = now_ns;
-        replay->first_ns = replay->readings ? replay->readings->start_ns : recorded_ns;
+        replay->first_ns = replay->waiting.readings ? replay->waiting.readings->start_ns : recorded_ns;
     }
     double speed = replay->setup->speed;
     if (speed == 0 || recorded_ns <= replay->first_ns || steps_are_asked(&replay->steps))
@@ -167,9 +193,36 @@ static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now
     return replay->begun_ns + (uint64_t)((double)(recorded_ns - replay->first_ns) / speed);
 }
 
+// ---- leading ----
+
+static bool waits(const struct replay *replay) {
+    return replay->waiting.readings || replay->waiting.pausing || replay->waiting.leaving;
+}
+
+// When the round or the pause that waits was over.
+static uint64_t recorded_ns(const struct replay *replay) {
+    return replay->waiting.readings  ? replay->waiting.readings->end_ns
+           : replay->waiting.pausing ? replay->waiting.pause.until_ns
+                                     : replay->played_ns;
+}
+
+// Lets the led ones play up to the moment that the leader shows next. True if they have.
+static bool lead(struct replay *replay, uint64_t until_ns) {
+    bool are_there = true;
+    replay->leading.allowed_ns = until_ns;
+    for (size_t i = 0; i < replay->leading.n; i++) {
+        const struct replay *led = replay->leading.led[i];
+        are_there = are_there && (led->over || (waits(led) && recorded_ns(led) > until_ns));
+    }
+    return are_there;
+}
+
+// ---- the tape ----
+
 static void finish(struct replay *replay, const char *how) {
     replay->over = true;
-    if (!replay->setup->quiet)
+    replay->leading.allowed_ns = UINT64_MAX;
+    if (!replay->setup->quiet && !replay->leader)
         log_info("%s: all %llu rounds have been replayed%s; the last one stays to be looked at", replay->tape->path,
                  replay->rounds, how);
 }
@@ -191,7 +244,7 @@ static int take_record(struct replay *replay) {
     if (r < 0 && r != -EBADMSG && r != -ENODATA)
         return r;
     if (r <= 0) {
-        if (r == -EBADMSG)
+        if (r == -EBADMSG && !replay->leader)
             log_warning("%s: the record at byte %llu is damaged: what follows is not replayed", tape->path,
                         (unsigned long long)tape_at(tape));
         finish(replay, r == -ENODATA ? ", up to the last full record" : "");
@@ -204,9 +257,11 @@ static int take_record(struct replay *replay) {
         r = play_facts(replay, &record);
     else if ((record.kind == RECORDING_ROUND || record.kind == RECORDING_CORES) && replay->stage.layout)
         r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology, tape_is_log(tape),
-                                &replay->readings_seconds, &replay->readings);
+                                &replay->waiting.readings_seconds, &replay->waiting.readings);
     else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
-        replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
+        replay->waiting.pausing = (r = recording_get_pause(&record, &replay->waiting.pause)) == 0;
+    else if (record.kind == RECORDING_GONE && replay->stage.layout)
+        replay->waiting.leaving = true;
     if (r == -EBADMSG)
         log_warning("%s: the record at byte %llu makes no sense: it is left out", tape->path,
                     (unsigned long long)tape_at(tape));
@@ -220,31 +275,52 @@ static bool view_changes_next(struct replay *replay) {
     return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
 }
 
-static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+// When what waits is due. A step that waits for a request looks for it again later.
+static uint64_t leader_due_ns(struct replay *replay, uint64_t now_ns) {
+    return steps_are_asked(&replay->steps) && !steps_may(&replay->steps) ? now_ns + STEPS_LOOK_NS
+                                                                         : due_ns(replay, recorded_ns(replay), now_ns);
+}
+
+static uint64_t led_due_ns(const struct replay *replay, uint64_t now_ns) {
+    const struct replay *leader = replay->leader;
+    return leader->leading.deadline_ns > now_ns && recorded_ns(replay) > leader->leading.allowed_ns
+               ? leader->leading.deadline_ns
+               : now_ns;
+}
+
+// False until the others have come as far; they are stepped at once.
+static bool may_go_on(struct replay *replay) {
+    return replay->leader ? recorded_ns(replay) <= replay->leader->leading.allowed_ns
+                          : lead(replay, recorded_ns(replay));
+}
+
+static void play(struct replay *replay, struct snapshot **out) {
+    if (replay->waiting.readings)
+        play_round(replay, out);
+    else if (replay->waiting.pausing)
+        play_pause(replay, out);
+    else
+        play_gone(replay, out);
+}
+
+static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
     struct replay *replay = of(engine);
     const struct clocks *clocks = replay->self->clocks;
     uint64_t until_ns = now_ns + SLICE_NS;
     *out = NULL;
     steps_answer(&replay->steps);
     while (!replay->over) {
-        if (replay->readings || replay->pausing) {
-            if (steps_are_asked(&replay->steps) && !steps_may(&replay->steps)) {
-                *deadline_ns = now_ns + STEPS_LOOK_NS;
+        if (waits(replay)) {
+            *deadline_ns = replay->leader ? led_due_ns(replay, now_ns) : leader_due_ns(replay, now_ns);
+            if (*deadline_ns > now_ns || !may_go_on(replay))
                 return 0;
-            }
-            uint64_t recorded_ns = replay->readings ? replay->readings->end_ns : replay->pause.until_ns;
-            *deadline_ns = due_ns(replay, recorded_ns, now_ns);
-            if (*deadline_ns > now_ns)
-                return 0;
-            if (replay->readings)
-                play_round(replay, out);
-            else
-                play_pause(replay, out);
+            play(replay, out);
         }
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
         replay->steps.made = *out && steps_are_asked(&replay->steps);
-        if (*out && (replay->steps.made || replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
+        if (*out && (replay->leader || replay->steps.made || replay->setup->speed > 0 || now_ns > until_ns ||
+                     view_changes_next(replay)))
             return 0;
         int r = take_record(replay);
         if (r < 0)
@@ -258,6 +334,12 @@ static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, s
         *deadline_ns = now_ns + STEPS_LOOK_NS;
     }
     return 0;
+}
+
+static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    int r = step_until(engine, now_ns, deadline_ns, out);
+    of(engine)->leading.deadline_ns = *deadline_ns;
+    return r;
 }
 
 bool replay_is_over(const struct engine *engine) { return ((const struct replay *)engine)->over; }
@@ -276,14 +358,15 @@ static struct view *present_view(const struct engine *engine) { return ((const s
 
 static struct engine *free_replay(struct engine *engine) {
     struct replay *replay = of(engine);
-    readings_free(replay->readings);
+    readings_free(replay->waiting.readings);
     stage_deinit(&replay->stage);
     adapt_report_free(replay->report);
     free(replay);
     return NULL;
 }
 
-int replay_new(const struct setup *setup, struct core_type *type, struct self *self, struct engine **out) {
+int replay_new(const struct setup *setup, struct core_type *type, struct self *self, struct engine *leader,
+               struct engine **out) {
     static const struct engine_ops ops = {
         .step = step, .view = present_view, .snapshot = present_snapshot, .yield = yield_counters, .free = free_replay};
     struct replay *replay = calloc(1, sizeof *replay);
@@ -294,9 +377,14 @@ int replay_new(const struct setup *setup, struct core_type *type, struct self *s
                               .type = type,
                               .self = self,
                               .tape = source_recording_tape(type->source),
-                              .steps.fd = setup->steps_fd,
+                              .steps.fd = leader ? 0 : setup->steps_fd,
                               .timestamp_seconds = NAN,
-                              .counted_seconds = NAN};
+                              .counted_seconds = NAN,
+                              .leader = leader ? of(leader) : NULL};
+    if (leader) {
+        struct leading *leading = &of(leader)->leading;
+        leading->led[leading->n++] = replay;
+    }
     *out = &replay->engine;
     return 0;
 }

@@ -14,7 +14,8 @@ static struct view *copy_view(struct view *view, const struct stage_request *req
         errors[i] = (struct view_pmu_error){.pmu = facts->troubles[i].pmu,
                                             .reason = facts->troubles[i].reason,
                                             .text = facts->troubles[i].text,
-                                            .of_host = facts->troubles[i].of_host};
+                                            .of_host = facts->troubles[i].of_host,
+                                            .uncore = facts->troubles[i].uncore};
     if (facts) {
         view->counters.total = facts->counters_total;
         view->counters.usable = facts->counters_usable;

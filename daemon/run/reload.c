@@ -54,7 +54,8 @@ int reload_prepare(struct reload *reload, struct engine *const *engines, size_t 
                    struct errors *errors) {
     int r = 0;
     for (size_t i = 0; i < n && r == 0; i++) {
-        const struct engine_change change = {.setup = reload->next, .type = &reload->next->types[i], .now_ns = now_ns};
+        const struct engine_change change = {
+            .setup = reload->next, .type = &reload->next->types[i], .first = engines[0], .now_ns = now_ns};
         r = engines[i]->ops->prepare(engines[i], &change, errors);
         if (r < 0)
             abandon(engines, i);

@@ -30,7 +30,7 @@ static void describe_cpus(const struct shown *shown, char *out, size_t size) {
     text_free(&omitted);
 }
 
-void series_describe(const struct shown *shown, const struct config_settings *settings, struct series_texts *out) {
+static void describe_all(const struct shown *shown, const struct config_settings *settings, struct series_texts *out) {
     *out = (struct series_texts){{0}, {0}};
     describe_host(shown, settings->max_series, out->host, sizeof out->host);
     describe_cpus(shown, out->cpus, sizeof out->cpus);
@@ -38,7 +38,7 @@ void series_describe(const struct shown *shown, const struct config_settings *se
 
 void series_warn(const struct shown *shown, const struct config_settings *settings) {
     struct series_texts texts;
-    series_describe(shown, settings, &texts);
+    describe_all(shown, settings, &texts);
     if (texts.host[0] != '\0')
         log_warning("%s", texts.host);
     if (texts.cpus[0] != '\0')
@@ -59,7 +59,7 @@ void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_
         complete = complete && view;
     }
     if (complete)
-        series_describe(&shown, &setup->profile->settings, out);
+        describe_all(&shown, &setup->profile->settings, out);
     for (size_t i = 0; i < shown_all(&shown); i++)
         view_unref(shown.types[i].view);
 }

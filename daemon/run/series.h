@@ -12,7 +12,9 @@
 struct series_texts {
     char host[SUMMARY_LINE_MAX], cpus[SUMMARY_LINE_MAX];
 };
-void series_describe(const struct shown *shown, const struct config_settings *settings, struct series_texts *out);
+
+// Logs what there is to tell.
+void series_warn(const struct shown *shown, const struct config_settings *settings);
 
 // Logs it.
 void series_warn(const struct shown *shown, const struct config_settings *settings);

@@ -17,6 +17,7 @@
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/newest.h"
+#include "daemon/memory/memory_watch.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
@@ -52,7 +53,8 @@ struct service {
     struct listening *listening;
     struct protection *protection;
     struct textfile *textfile; // NULL: none
-    struct control *control;   // NULL: no folder for its socket
+    struct memory_watch *memory;
+    struct control *control; // NULL: no folder for its socket
     sd_event *loop;
     int loop_fd;                           // of `loop`
     bool prepared;                         // `loop` is armed: it only waits for its descriptor
@@ -94,6 +96,8 @@ static void send_status(struct service *s, size_t type, const struct snapshot *s
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
+    if (type == 0)
+        memory_watch_attach(s->memory, s->setup, clocks_now_ns(), snapshot);
     const struct http_published published = {present_view(s, type), snapshot};
     newest_put(&s->newest, type, published.view, snapshot);
     http_server_publish(listening_server(s->listening), type, &published);
@@ -101,15 +105,6 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     s->self.textfile = textfile_state(s->textfile);
     if (type < s->setup->n_types)
         send_status(s, type, snapshot);
-}
-
-// Once an interval, after a snapshot has been published: the next one shows what has changed.
-static void look_at_platform(struct service *s) {
-    if (!setup_look_at_platform(s->setup, clocks_now_ns()))
-        return;
-    for (size_t i = 0; i < s->n_engines; i++)
-        if (s->engines[i]->ops->refresh)
-            s->engines[i]->ops->refresh(s->engines[i]);
 }
 
 static bool all_have_plans(const struct service *s) {
@@ -121,13 +116,14 @@ static bool all_have_plans(const struct service *s) {
 
 // Starts the HTTP server, whose first pages show the current totals.
 static int start_http(struct service *s) {
-    struct http_published types[SOURCE_TYPES_MAX];
+    struct http_published types[SOURCE_TYPES_MAX] = {0};
     size_t n = s->n_engines;
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
         types[i] = (struct http_published){present_view(s, i), s->engines[i]->ops->snapshot(s->engines[i])};
         complete = complete && types[i].snapshot;
     }
+    memory_watch_attach(s->memory, s->setup, clocks_now_ns(), types[0].snapshot);
     int r = complete ? http_server_start(listening_server(s->listening), types, n) : -ENOMEM;
     for (size_t i = 0; i < n; i++)
         snapshot_unref(types[i].snapshot);
@@ -136,7 +132,7 @@ static int start_http(struct service *s) {
 
 // Logs what a configuration that comes into force means.
 static void summarize(const struct service *s, bool starts) {
-    struct shown shown = {.history = NULL};
+    struct shown shown = {.memory = memory_watch_look(s->memory, s->setup, clocks_now_ns())};
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
@@ -174,8 +170,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         r = serve(s);
     if (snapshot && s->serving)
         publish(s, i, snapshot);
-    if (snapshot && i == 0)
-        look_at_platform(s);
+    if (snapshot && i == 0 && setup_look_at_platform(s->setup, clocks_now_ns()))
+        engine_refresh_all(s->engines, s->n_engines); // the next one shows what has changed
     if (snapshot && !snapshot->within_round && i < s->setup->n_types)
         s->reload.round_over = true;
     bool made = snapshot != NULL;
@@ -423,6 +419,7 @@ static int open_loop(struct service *s) {
 
 // In reverse of service_open.
 static void service_close(struct service *s) {
+    s->memory = memory_watch_free(s->memory);
     s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
     s->protection = protection_free(s->protection);
@@ -470,6 +467,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)
         r = begin(s, errors);
+    if (r >= 0)
+        r = memory_watch_new(s->setup, &s->self, &s->memory);
     return r;
 }
 

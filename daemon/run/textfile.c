@@ -81,6 +81,7 @@ static int render(const struct newest *types, size_t n, uint64_t now_ns, struct 
         complete = complete && shown_snapshots[i];
     }
     shown_count(&shown, n);
+    shown.memory = complete ? shown_snapshots[0]->memory : NULL;
     struct prometheus_page *page = complete ? prometheus_page_new(&shown, false) : NULL;
     out->length = 0;
     int r = page ? prometheus_render(page, &shown, out) : -ENOMEM;

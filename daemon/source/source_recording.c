@@ -99,3 +99,28 @@ int source_recording_find(const struct source_request *request, struct errors *e
     fill(source, &recording->tape->header);
     return source_make_support(source, PLAN_SUPPORT_UNKNOWN);
 }
+
+int source_recording_boxes(const struct tape *of, const struct recording_header *header, struct catalog *catalog,
+                           struct errors *errors, struct source **out) {
+    struct source_recording *recording = calloc(1, sizeof *recording);
+    if (!recording) {
+        catalog_free(catalog);
+        return -ENOMEM;
+    }
+    recording->source.driver = &DRIVER;
+    recording->source.catalog = catalog;
+    int r = tape_open_boxes(of, header, catalog, &recording->tape);
+    if (r == 0) {
+        tape_compare_catalog(recording->tape);
+        fill(&recording->source, &recording->tape->header);
+        recording->source.pmu_name = recording->tape->header.pmu;
+        r = source_make_support(&recording->source, PLAN_SUPPORT_UNKNOWN);
+    }
+    if (r == 0)
+        r = source_load(&recording->source, NULL, 0, errors);
+    if (r < 0)
+        source_free(&recording->source);
+    else
+        *out = &recording->source;
+    return r;
+}

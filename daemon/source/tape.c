@@ -125,20 +125,40 @@ static void open_formers(struct tape *tape) {
 
 bool tape_is_log(const struct tape *tape) { return tape->n_files == 0; }
 
-int tape_next(struct tape *tape, struct recording_record *out) {
+// What boxes have counted is on tapes of their own. Exchanges a record of this tape's boxes for the one that it holds.
+static bool belongs(const struct tape *tape, struct recording_record *record) {
+    char name[RECORDING_TEXT_MAX + 1];
+    bool of_boxes = record->kind == RECORDING_BOXES;
+    if (!tape->boxes || !of_boxes)
+        return tape->boxes == of_boxes;
+    struct recording_record within;
+    if (recording_get_boxes(record, name, &within) < 0 || strcmp(name, tape->header.pmu) != 0)
+        return false;
+    *record = within;
+    return true;
+}
+
+static int next_of_files(struct tape *tape, struct recording_record *out) {
     char path[PATH_MAX];
-    if (tape_is_log(tape))
-        return recording_next(tape->bytes.bytes, tape->bytes.n, &tape->at, out);
     for (;;) {
         int r = recording_reader_next(tape->files[tape->present], out);
         if (r > 0 || tape->present == 0)
             return r;
         name_former(tape, tape->present, path, sizeof path);
-        if (r < 0)
+        if (r < 0 && !tape->boxes)
             log_warning("%s: what follows byte %llu cannot be read: the replay goes on with the next file", path,
                         (unsigned long long)tape_at(tape));
         tape->present--;
     }
+}
+
+int tape_next(struct tape *tape, struct recording_record *out) {
+    if (tape_is_log(tape))
+        return recording_next(tape->bytes.bytes, tape->bytes.n, &tape->at, out);
+    int r = next_of_files(tape, out);
+    while (r > 0 && !belongs(tape, out))
+        r = next_of_files(tape, out);
+    return r;
 }
 
 uint64_t tape_at(const struct tape *tape) {
@@ -211,16 +231,76 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
                           "was recorded in a later version of the format: use a newer topdownd");
     if (r < 0)
         return errors_add(errors, tape->path, 0, 0, "is damaged at its beginning: nothing of it can be replayed");
-    const struct recording_catalog *of = &tape->header.catalog;
     r = make_catalog(tape, request, errors, out);
     if (r < 0)
         return r;
     tape->catalog = *out;
+    tape_compare_catalog(tape);
+    open_formers(tape);
+    return 0;
+}
+
+void tape_compare_catalog(const struct tape *tape) {
+    const struct recording_catalog *of = &tape->header.catalog;
     if (catalog_hash(tape->catalog) != of->hash)
         log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
                     "values may differ from what was shown then",
                     tape->path, of->spec, tape->header.version);
-    open_formers(tape);
+}
+
+// ---- boxes ----
+
+static bool is_known(const struct recording_header *known, size_t n, const char *name) {
+    bool is = false;
+    for (size_t i = 0; i < n && !is; i++)
+        is = strcmp(known[i].pmu, name) == 0;
+    return is;
+}
+
+// Adds the kinds that a file begins with: all that are in it. Whatever is damaged ends the search.
+static void find_in_beginning(struct recording_reader *reader, struct recording_header *out, size_t max, size_t *n) {
+    struct recording_record record, within;
+    char name[RECORDING_TEXT_MAX + 1];
+    while (recording_reader_next(reader, &record) == 1 && record.kind != RECORDING_CORES) {
+        if (record.kind != RECORDING_BOXES || recording_get_boxes(&record, name, &within) < 0)
+            continue;
+        if (within.kind == RECORDING_CORES)
+            return;
+        bool begins = within.kind == RECORDING_HEADER && *n < max && !is_known(out, *n, name);
+        if (begins && recording_get_header(&within, &out[*n]) == 0 && strcmp(out[*n].pmu, name) == 0)
+            ++*n;
+    }
+}
+
+int tape_boxes(struct tape *tape, struct recording_header *out, size_t max) {
+    size_t n = 0;
+    for (size_t i = tape->n_files; i-- > 0;)
+        find_in_beginning(tape->files[i], out, max, &n);
+    rewind_tape(tape);
+    return (int)n;
+}
+
+int tape_open_boxes(const struct tape *of, const struct recording_header *header, const struct catalog *catalog,
+                    struct tape **out) {
+    struct tape *tape = calloc(1, sizeof *tape);
+    struct recording_header first;
+    char path[PATH_MAX];
+    if (!tape)
+        return -ENOMEM;
+    *tape = (struct tape){.path = of->path, .boxes = true, .header = of->header, .catalog = catalog};
+    for (; tape->n_files < of->n_files; tape->n_files++) {
+        unsigned part = of->header.part + (unsigned)(of->n_files - 1 - tape->n_files);
+        if (tape->n_files > 0)
+            name_former(of, tape->n_files, path, sizeof path);
+        else
+            (void)snprintf(path, sizeof path, "%s", of->path);
+        tape->files[tape->n_files] = open_former(tape, path, part, &first);
+        if (!tape->files[tape->n_files])
+            break;
+    }
+    tape->header = *header;
+    tape->present = tape->n_files > 0 ? tape->n_files - 1 : 0;
+    *out = tape;
     return 0;
 }
 
@@ -308,6 +388,11 @@ static int find_plan(struct tape *tape, struct errors *errors) {
         if (record.kind != RECORDING_PLAN)
             continue;
         r = recording_get_plan(&record, tape->catalog, missing, &plan);
+        if (r == 0 && plan.topology->boxes != tape->boxes) {
+            topology_free(plan.topology);
+            plan_free(plan.plan);
+            r = -EBADMSG;
+        }
         if (r < 0)
             return tape_explain_plan(tape, r, missing, errors);
         tape->topology = plan.topology;

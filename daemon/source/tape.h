@@ -22,6 +22,7 @@ struct tape_log {
 
 struct tape {
     const char *path;
+    bool boxes; // it has the records of one kind of boxes alone: that of the header's PMU
     struct recording_reader *files[TAPE_FILES_MAX]; // of a recording: `path`, the last one, comes first
     size_t n_files, present;                        // their number, and the one being read
     struct recording_buffer bytes;                  // a log's records
@@ -50,6 +51,16 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
 
 // Sets a log's metrics to those of the selections, and checks that the first plan can be made.
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);
+
+// The kinds of boxes of which a recording has counts (core/uncore/uncore.h), in the order in which they were recorded:
+// the header that each has. At most `max`; returns their number or -ENOMEM.
+int tape_boxes(struct tape *tape, struct recording_header *out, size_t max);
+// The tape of one of them, whose catalog is borrowed. Load it before it is played. Returns 0 or -ENOMEM.
+int tape_open_boxes(const struct tape *of, const struct recording_header *header, const struct catalog *catalog,
+                    struct tape **out);
+
+// Logs that the catalog is not what it was for the recorded host, if so.
+void tape_compare_catalog(const struct tape *tape);
 
 // True for a log of perf.
 bool tape_is_log(const struct tape *tape);

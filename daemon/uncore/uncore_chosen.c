@@ -223,7 +223,7 @@ static int add(struct setup *setup, const struct config_pmu *entry, struct uncor
         return r;
     }
     kind->source.microarchitecture = kind->source.catalog->product.microarchitecture;
-    r = uncore_add(setup, &kind->source, boxes);
+    r = uncore_add(setup, &kind->source, boxes, true);
     return r == 0 ? refuse_name(errors, &entry->name.items[0], name, false) : r;
 }
 

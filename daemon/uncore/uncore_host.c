@@ -84,12 +84,13 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
                     struct errors *errors) {
     struct uncore_linux *kind = uncore_linux_new(found->kind->name, &found->boxes, options);
     struct topology *boxes = NULL;
+    const char *group = found->kind->group;
     if (!kind)
         return -ENOMEM;
     int r = bind_spec(kind, setup, found->kind->spec, errors);
     if (r == 0)
         r = uncore_topology(&kind->boxes, &boxes);
-    if (r == 0 && strcmp(found->kind->group, "memory") == 0)
+    if (r == 0 && strcmp(group, "memory") == 0)
         r = add_peak(options, &kind->source.roots, boxes);
     if (r < 0) {
         topology_free(boxes);
@@ -98,14 +99,16 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
     }
     kind->source.microarchitecture = kind->source.catalog->product.microarchitecture;
     note_left_out(&kind->source, &kind->boxes);
-    return uncore_add(setup, &kind->source, boxes);
+    return uncore_add(setup, &kind->source, boxes, config_uncore_selects(&setup->config->uncore, group));
 }
 
 static int add_kinds(struct setup *setup, struct uncore_host *host, const struct options *options,
                      struct errors *errors) {
+    const struct config_uncore *config = &setup->config->uncore;
     int r = 0;
-    for (size_t i = 0; i < host->n && r >= 0; i++)
-        if (host->found[i].boxes.n > 0 && config_uncore_selects(&setup->config->uncore, host->found[i].kind->group) &&
+    for (size_t i = 0; i < host->n && r >= 0; i++) // a kind that is not selected may have a group that is named
+        if (host->found[i].boxes.n > 0 &&
+            (config->n_named > 0 || config_uncore_selects(config, host->found[i].kind->group)) &&
             choose_boxes(setup, &host->found[i].boxes))
             r = add_kind(setup, &host->found[i], options, errors);
     return r < 0 ? r : 0;

@@ -4,14 +4,17 @@
 #include <errno.h>
 
 #include "daemon/uncore/uncore_chosen.h"
+#include "daemon/uncore/uncore_groups.h"
 #include "daemon/uncore/uncore_source.h"
 
 int uncore_setup(struct setup *setup, const struct options *options, struct errors *errors) {
-    if (options->pmu == PMU_REPLAY || setup->config->uncore.off)
-        return 0; // recordings are of cores
-    if (options->pmu == PMU_SIM)
-        return uncore_sim_setup(setup, options, errors);
-    int r = uncore_host_setup(setup, options, errors);
-    int chosen = r == 0 || r == -EINVAL ? uncore_chosen_setup(setup, options, errors) : 0;
-    return r < 0 ? r : chosen;
+    if (options->pmu == PMU_REPLAY)
+        return uncore_replay_setup(setup, options, errors);
+    if (setup->config->uncore.off)
+        return 0;
+    bool sim = options->pmu == PMU_SIM;
+    int r = sim ? uncore_sim_setup(setup, options, errors) : uncore_host_setup(setup, options, errors);
+    int checked = r == 0 ? uncore_groups_check(setup, errors) : 0;
+    int chosen = !sim && (r == 0 || r == -EINVAL) ? uncore_chosen_setup(setup, options, errors) : 0;
+    return r < 0 ? r : checked < 0 ? checked : chosen;
 }

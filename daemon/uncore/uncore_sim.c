@@ -67,7 +67,7 @@ static int add_kind(struct setup *setup, struct scenario *kind, const struct opt
     boxes->boxes = true;
     for (size_t s = 0; s < boxes->n_sockets; s++)
         boxes->sockets[s].memory_bytes_per_second = kind->memory_bytes_per_second;
-    return uncore_add(setup, &sim->source, boxes);
+    return uncore_add(setup, &sim->source, boxes, true);
 }
 
 int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors) {

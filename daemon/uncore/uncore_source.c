@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/uncore/uncore_source.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "collectors/host/host_file.h"
 #include "config/spec/spec_json.h"
+#include "daemon/uncore/uncore_groups.h"
 
 int uncore_read_spec(const struct setup *setup, const char *spec, struct errors *errors, struct catalog_builder **out) {
     char path[DATA_PATH_MAX + 512];
@@ -37,17 +37,6 @@ static bool told(const struct setup *setup, const struct catalog *catalog) {
     return false;
 }
 
-// What the spec recommends.
-static int make_selections(struct core_type *type) {
-    const struct catalog *catalog = type->source->catalog;
-    type->selections = calloc(catalog->n_groups + 1, sizeof *type->selections);
-    if (!type->selections)
-        return -ENOMEM;
-    for (int group; (group = catalog_default_group(catalog, (unsigned)type->n_selections + 1)) >= 0;)
-        type->selections[type->n_selections++] = (struct plan_selection){.group = (unsigned)group};
-    return 0;
-}
-
 // Puts the configured peak of each socket's memory in the place of the host's. Where boxes are left out, the host's is
 // no peak of what the others move.
 static void choose_peak(const struct setup *setup, struct topology *boxes) {
@@ -67,20 +56,22 @@ static bool tells_memory(const struct catalog *catalog) {
            tells(catalog, TRAFFIC_MEMORY_ALL);
 }
 
-int uncore_add(struct setup *setup, struct source *source, struct topology *boxes) {
+int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended) {
     struct core_type type = {.source = source, .topology = boxes};
     size_t at = setup->n_types + setup->n_boxes;
-    int r = at == SOURCE_TYPES_MAX || told(setup, source->catalog) ? 0 : 1;
-    if (r > 0 && make_selections(&type) < 0)
-        r = -ENOMEM;
-    if (r > 0 && tells_memory(source->catalog))
+    int n = at == SOURCE_TYPES_MAX || told(setup, source->catalog)
+                ? 0
+                : uncore_groups_select(&setup->config->uncore, source->catalog, recommended, &type.selections);
+    if (n > 0 && tells_memory(source->catalog))
         choose_peak(setup, boxes);
-    if (r > 0) {
+    if (n > 0) {
+        type.n_selections = (size_t)n;
         setup->types[at] = type;
         setup->n_boxes++;
-    } else {
-        topology_free(boxes);
-        source_free(source);
+        return 1;
     }
-    return r;
+    free(type.selections);
+    topology_free(boxes);
+    source_free(source);
+    return n;
 }

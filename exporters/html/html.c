@@ -153,6 +153,7 @@ int html_render(const struct shown *shown, struct text *out) {
     text_string(out, "<div class=\"live\" id=\"live-rest\">\n");
     for (size_t i = 0; i < shown->n; i++)
         render_rest(shown->types[i].view, shown->types[i].snapshot, out);
+    html_memory_render(shown, out);
     html_platform_render(shown->types[0].view, out);
     text_string(out, "</div>\n</main>\n<section id=\"history\" aria-label=\"History of a metric\"></section>\n");
     text_string(out, LINKS);

@@ -66,6 +66,10 @@ void html_schedule_render(const struct view *view, const struct snapshot *snapsh
 // The values of all selected metrics, and what cannot be measured, with the reason.
 void html_metrics_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
 void html_missing_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+// What the kernel counts of memory; nothing of a host with one node and without resctrl.
+void html_memory_render(const struct shown *shown, struct text *out);
+// What share of a socket's misses another node answered; nothing where no PMU tells.
+void html_misses_put(const struct shown *shown, unsigned socket, struct text *out);
 // The host's platform; nothing if it has not been collected.
 void html_platform_render(const struct view *view, struct text *out);
 

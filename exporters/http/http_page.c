@@ -10,6 +10,7 @@
 #include "exporters/html/html.h"
 #include "exporters/html/html_script.h"
 #include "exporters/json/json.h"
+#include "exporters/json/json_memory.h"
 #include "exporters/json/json_uncore.h"
 #include "exporters/view/json_writer.h"
 #include "exporters/view/view_types.h"
@@ -22,6 +23,7 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/api/v1/topdown   JSON: what the CPUs are bound by, as a tree; ?scope= likewise\n"
                               "/api/v1/history   JSON: what metrics were in the last hour or day; ?metric=, ?scope=\n"
                               "/api/v1/uncore    JSON: bytes through memory controllers and links, by socket and box\n"
+                              "/api/v1/memory    JSON: what the kernel counts of NUMA nodes, and what resctrl does\n"
                               "/api/v1/plan      JSON: event groups, their schedule, and what cannot be measured here\n"
                               "/api/v1/catalog   JSON: all metrics of this CPU's spec, measured or not\n"
                               "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
@@ -68,6 +70,7 @@ void http_templates_deinit(struct http_templates *templates) {
     templates->host = prometheus_page_free(templates->host);
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
         templates->views[i] = view_unref(templates->views[i]);
+    templates->memory = host_memory_unref(templates->memory);
 }
 
 // The page of a scope: `host` is the host's page, and the sockets' and the CPUs' follow it.
@@ -101,6 +104,7 @@ int http_page_find(const char *path, const char *scope) {
         {"/api/v1/catalog", HTTP_PAGE_CATALOG},
         {"/api/v1/status", HTTP_PAGE_STATUS},
         {"/api/v1/uncore", HTTP_PAGE_UNCORE},
+        {"/api/v1/memory", HTTP_PAGE_MEMORY},
         {"/page.js", HTTP_PAGE_SCRIPT},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
@@ -152,13 +156,14 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
     bool per_cpu = page == HTTP_PAGE_METRICS_CPU || page == HTTP_PAGE_OPENMETRICS_CPU;
     bool openmetrics = page == HTTP_PAGE_OPENMETRICS || page == HTTP_PAGE_OPENMETRICS_CPU;
     struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
-    bool current = true;
+    bool current = host_memory_same_series(templates->memory, shown->memory);
     for (size_t i = 0; i < shown_all(shown); i++)
         current = current && templates->views[i] == shown->types[i].view;
     if (!current) {
         http_templates_deinit(templates);
         for (size_t i = 0; i < shown_all(shown); i++)
             templates->views[i] = view_ref(shown->types[i].view);
+        templates->memory = host_memory_ref(shown->memory);
     }
     if (!*template)
         *template = prometheus_page_new(shown, per_cpu);
@@ -232,6 +237,8 @@ int http_page_render(enum http_page page, struct http_templates *templates, cons
         return out->failed ? -ENOMEM : 0;
     case HTTP_PAGE_UNCORE:
         return json_render_uncore(shown, out);
+    case HTTP_PAGE_MEMORY:
+        return json_render_memory(shown, out);
     default:
         return render_json(page, shown, out);
     }

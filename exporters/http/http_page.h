@@ -16,6 +16,7 @@ enum http_page {
     HTTP_PAGE_OPENMETRICS, // the same two in OpenMetrics
     HTTP_PAGE_OPENMETRICS_CPU,
     HTTP_PAGE_UNCORE,
+    HTTP_PAGE_MEMORY,
     HTTP_PAGE_SNAPSHOT_HOST,
     HTTP_PAGE_SNAPSHOT_SOCKET,
     HTTP_PAGE_SNAPSHOT_CPU,
@@ -31,6 +32,7 @@ enum http_page {
 // The Prometheus templates, each made on the first request for its page.
 struct http_templates {
     struct view *views[SHOWN_TYPES_MAX]; // for which they were made; references
+    struct host_memory *memory;          // likewise
     struct prometheus_page *host, *cpu;
 };
 void http_templates_deinit(struct http_templates *templates);

@@ -17,6 +17,7 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
         shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
     }
     shown_count(&shown, publication->n);
+    shown.memory = complete ? snapshots[0]->memory : NULL;
     struct view_history history = {0};
     if (complete && page == HTTP_PAGE_ROOT)
         complete = http_history_last_hour(renderer->history, &shown, &history) == 0;

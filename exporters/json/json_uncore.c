@@ -98,7 +98,7 @@ static const char *why_none(const struct shown *shown) {
     for (size_t i = 0; i < view->n_pmu_errors; i++)
         if (view->pmu_errors[i].uncore)
             return view->pmu_errors[i].text;
-    return view->replayed    ? "recordings do not hold it"
+    return view->replayed    ? "the recording holds none"
            : view->simulated ? "the simulated host has none"
                              : "the configuration selects none that this host has";
 }

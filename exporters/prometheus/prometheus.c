@@ -21,11 +21,16 @@ static const struct view *begin_host(struct prometheus_page *page, const struct 
     return view;
 }
 
-static void add_of_types(struct prometheus_page *page, const struct shown *shown, enum family family,
+static void add_of_first(struct prometheus_page *page, const struct shown *shown, size_t n, enum family family,
                          void (*add)(struct prometheus_page *, const struct view *)) {
     page_add_family(page, family);
-    for (size_t type = 0; type < shown->n; type++)
+    for (size_t type = 0; type < n; type++)
         add(page, page_begin_type(page, shown, type));
+}
+
+static void add_of_types(struct prometheus_page *page, const struct shown *shown, enum family family,
+                         void (*add)(struct prometheus_page *, const struct view *)) {
+    add_of_first(page, shown, shown->n, family, add);
 }
 
 static void add_peaks(struct prometheus_page *page, const struct view *view) {
@@ -253,12 +258,13 @@ static void add_contention_of_sockets(struct prometheus_page *page, const struct
 struct family_series {
     enum family family;
     void (*add)(struct prometheus_page *, const struct view *);
+    bool boxes; // those of PMUs outside the cores, too
 };
 
 static void add_table(struct prometheus_page *page, const struct shown *shown, const struct family_series *table,
                       size_t n) {
     for (size_t i = 0; i < n; i++)
-        add_of_types(page, shown, table[i].family, table[i].add);
+        add_of_first(page, shown, table[i].boxes ? shown_all(shown) : shown->n, table[i].family, table[i].add);
 }
 
 // Adds the daemon's cost and its timing: all core types together.
@@ -289,43 +295,44 @@ static void add_textfile(struct prometheus_page *page, const struct view *view) 
 
 static void add_host(struct prometheus_page *page, const struct shown *shown) {
     static const struct family_series measured[] = {
-        {FAMILY_DENOMINATOR, page_add_denominators},
-        {FAMILY_METRIC_INFO, page_add_metric_infos},
-        {FAMILY_STANDARD_ERROR, page_add_standard_errors},
-        {FAMILY_PEAK_PIPELINE_SLOTS, add_peaks},
-        {FAMILY_BOUND, page_add_bounds},
-        {FAMILY_BOUND_SINCE, page_add_bounds_since},
-        {FAMILY_BOUND_CERTAIN, page_add_bounds_certain},
-        {FAMILY_COVERED, add_covered},
-        {FAMILY_UNCOVERED, add_all_uncovered},
-        {FAMILY_CPUS, add_cpus},
-        {FAMILY_WINDOWS, add_windows},
-        {FAMILY_ENABLED, add_enabled},
-        {FAMILY_RUNNING, add_running},
-        {FAMILY_NOT_LIVE, add_not_live},
-        {FAMILY_DEVIATION, add_deviation},
-        {FAMILY_COMPOSITE, add_composite},
-        {FAMILY_LEVEL1_ERROR, add_level1_error},
-        {FAMILY_IPC_ERROR, page_add_ipc_error},
-        {FAMILY_PMU_UP, add_pmu_up},
-        {FAMILY_PMU_ERROR, add_pmu_errors},
-        {FAMILY_PMU_COUNTERS, add_pmu_counters},
-        {FAMILY_PMU_KERNEL_MEMORY, add_pmu_kernel_memory},
-        {FAMILY_GUESTS_EXCLUDED, add_guests_excluded},
+        {.family = FAMILY_NUMERATOR, .add = page_add_numerators, .boxes = true},
+        {.family = FAMILY_DENOMINATOR, .add = page_add_denominators, .boxes = true},
+        {.family = FAMILY_METRIC_INFO, .add = page_add_metric_infos, .boxes = true},
+        {.family = FAMILY_STANDARD_ERROR, .add = page_add_standard_errors, .boxes = true},
+        {.family = FAMILY_PEAK_PIPELINE_SLOTS, .add = add_peaks},
+        {.family = FAMILY_BOUND, .add = page_add_bounds},
+        {.family = FAMILY_BOUND_SINCE, .add = page_add_bounds_since},
+        {.family = FAMILY_BOUND_CERTAIN, .add = page_add_bounds_certain},
+        {.family = FAMILY_COVERED, .add = add_covered},
+        {.family = FAMILY_UNCOVERED, .add = add_all_uncovered},
+        {.family = FAMILY_CPUS, .add = add_cpus},
+        {.family = FAMILY_WINDOWS, .add = add_windows},
+        {.family = FAMILY_ENABLED, .add = add_enabled},
+        {.family = FAMILY_RUNNING, .add = add_running},
+        {.family = FAMILY_NOT_LIVE, .add = add_not_live},
+        {.family = FAMILY_DEVIATION, .add = add_deviation},
+        {.family = FAMILY_COMPOSITE, .add = add_composite},
+        {.family = FAMILY_LEVEL1_ERROR, .add = add_level1_error},
+        {.family = FAMILY_IPC_ERROR, .add = page_add_ipc_error},
+        {.family = FAMILY_PMU_UP, .add = add_pmu_up},
+        {.family = FAMILY_PMU_ERROR, .add = add_pmu_errors},
+        {.family = FAMILY_PMU_COUNTERS, .add = add_pmu_counters},
+        {.family = FAMILY_PMU_KERNEL_MEMORY, .add = add_pmu_kernel_memory},
+        {.family = FAMILY_GUESTS_EXCLUDED, .add = add_guests_excluded},
     };
     static const struct family_series after_cost[] = {
-        {FAMILY_DECISIONS, add_decisions},
-        {FAMILY_LAST_SNAPSHOT, add_last_snapshot},
-        {FAMILY_RECORDING_UP, add_recording_up},
-        {FAMILY_RECORDING_BYTES, add_recording_bytes},
-        {FAMILY_RECORDING_ROUNDS_LOST, add_recording_rounds_lost},
-        {FAMILY_CPU_INFO, add_cpu_info},
+        {.family = FAMILY_DECISIONS, .add = add_decisions},
+        {.family = FAMILY_LAST_SNAPSHOT, .add = add_last_snapshot},
+        {.family = FAMILY_RECORDING_UP, .add = add_recording_up},
+        {.family = FAMILY_RECORDING_BYTES, .add = add_recording_bytes},
+        {.family = FAMILY_RECORDING_ROUNDS_LOST, .add = add_recording_rounds_lost},
+        {.family = FAMILY_CPU_INFO, .add = add_cpu_info},
     };
     add_of_types(page, shown, FAMILY_PIPELINE_SLOTS, add_categories_of_sockets);
     add_of_types(page, shown, FAMILY_SMT_CONTENTION, add_contention_of_sockets);
-    add_of_types(page, shown, FAMILY_NUMERATOR, page_add_numerators);
     add_table(page, shown, measured, sizeof(measured) / sizeof(measured[0]));
     page_add_uncore(page, shown);
+    page_add_memory(page, shown);
     add_cost(page, begin_host(page, shown));
     add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
     add_textfile(page, begin_host(page, shown));

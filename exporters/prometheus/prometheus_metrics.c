@@ -45,9 +45,15 @@ void page_scoped(struct prometheus_page *page, const struct page_scope *scope, c
     page_series_scoped(page, scope->scope, labels, scope->n, name ? &more : NULL, kind, index);
 }
 
+// Traffic has families of its own, in bytes, and so have events that the configuration names.
+static bool exported(const struct view *view, size_t metric) {
+    return view_exported(view, metric) && view_metric(view, metric)->traffic == TRAFFIC_NONE &&
+           !view->layout->catalog->product.chosen;
+}
+
 // True if the metric's quotient is exported; *k is its factor.
 static bool exported_ratio(const struct view *view, size_t metric, double *k) {
-    return view_exported(view, metric) && catalog_metric_ratio(view_metric(view, metric), k);
+    return exported(view, metric) && catalog_metric_ratio(view_metric(view, metric), k);
 }
 
 // A sum of whole counts is exported as a whole number; CPU seconds are not.
@@ -85,7 +91,7 @@ void page_add_metric_infos(struct prometheus_page *page, const struct view *view
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
         const struct catalog_metric *metric = view_metric(view, i);
         const struct page_label labels[] = {{"metric", metric->export_name}, {"definition", metric->definition}};
-        if (view_exported(view, i) && metric->definition[0] != '\0' && !metric->unmeasurable)
+        if (exported(view, i) && metric->definition[0] != '\0' && !metric->unmeasurable)
             page_series_fixed(page, labels, 2, 1);
     }
 }
@@ -96,7 +102,7 @@ void page_add_standard_errors(struct prometheus_page *page, const struct view *v
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         for (size_t i = 0; i < view->layout->n_metrics; i++)
-            if (view_plannable(view, i) && view_exported(view, i))
+            if (view_plannable(view, i) && exported(view, i))
                 page_scoped(page, &scope, "metric", view_metric(view, i)->export_name, PAGE_REAL,
                             snapshot_standard_error(view->layout, scope.scope, i));
     }
@@ -117,7 +123,7 @@ static void append_gauge_help(const struct catalog_metric *metric, struct text *
 // The gauge of this name; -1 if there is none.
 static int find_gauge(const struct view *view, const char *name) {
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        if (view_plannable(view, i) && view_exported(view, i) && strcmp(view_metric(view, i)->export_name, name) == 0)
+        if (view_plannable(view, i) && exported(view, i) && strcmp(view_metric(view, i)->export_name, name) == 0)
             return (int)i;
     return -1;
 }
@@ -143,6 +149,7 @@ static void add_gauge_family(struct prometheus_page *page, const struct shown *s
                              bool per_cpu) {
     const struct view *view = shown->types[first].view;
     const char *export_name = view_metric(view, metric)->export_name;
+    size_t n_types = per_cpu ? shown->n : shown_all(shown); // a box is no CPU
     struct text name = {0}, help = {0};
     text_format(&name, "topdownd_%s%s", per_cpu ? "cpu_" : "", export_name);
     text_append(&name, "", 1);
@@ -150,7 +157,7 @@ static void add_gauge_family(struct prometheus_page *page, const struct shown *s
     page->failed = page->failed || name.failed || help.failed;
     if (!page->failed)
         page_family(page, name.data, "gauge", help.data);
-    for (size_t type = first; type < shown->n && !page->failed; type++) {
+    for (size_t type = first; type < n_types && !page->failed; type++) {
         int same_name = find_gauge(shown->types[type].view, export_name);
         if (same_name >= 0)
             add_gauge(page, page_begin_type(page, shown, type), (size_t)same_name, per_cpu);
@@ -160,14 +167,15 @@ static void add_gauge_family(struct prometheus_page *page, const struct shown *s
 }
 
 void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu) {
-    for (size_t type = 0; type < shown->n; type++)
+    size_t n = per_cpu ? shown->n : shown_all(shown);
+    for (size_t type = 0; type < n; type++)
         for (size_t i = 0; i < shown->types[type].view->layout->n_metrics; i++) {
             const struct view *view = shown->types[type].view;
             const char *name = view_metric(view, i)->export_name;
             size_t earlier = 0;
             while (earlier < type && find_gauge(shown->types[earlier].view, name) < 0)
                 earlier++;
-            if (earlier == type && view_plannable(view, i) && view_exported(view, i))
+            if (earlier == type && view_plannable(view, i) && exported(view, i))
                 add_gauge_family(page, shown, type, i, per_cpu);
         }
 }

@@ -151,6 +151,11 @@ void page_begin(struct prometheus_page *page, size_t type, const char *core_type
     page->failed = page->failed || !memo->scopes;
 }
 
+void page_begin_memory(struct prometheus_page *page) {
+    page->type = PAGE_MEMORY;
+    page->core_type = NULL;
+}
+
 void page_end(struct prometheus_page *page) {
     for (size_t type = 0; type < SHOWN_TYPES_MAX; type++) {
         free(page->memos[type].tails);
@@ -266,12 +271,18 @@ static double number_of(const struct prometheus_page *page, unsigned kind, doubl
                                 : value;
 }
 
+static double value_of(const struct shown *shown, const struct page_series *series) {
+    return series->kind == PAGE_FIXED    ? 0
+           : series->type == PAGE_MEMORY ? host_memory_series(shown->memory, series->value)
+                                         : shown->types[series->type].snapshot->values[series->value];
+}
+
 static char *render_family(const struct prometheus_page *page, const struct page_family *family,
                            const struct shown *shown, const struct format *format, char *p) {
     bool begun = false;
     const struct page_series *end = page->series + family->first + family->n;
     for (const struct page_series *series = page->series + family->first; series < end; series++) {
-        double value = series->kind == PAGE_FIXED ? 0 : shown->types[series->type].snapshot->values[series->value];
+        double value = value_of(shown, series);
         if (!isfinite(value))
             continue;
         if (!begun)

@@ -29,7 +29,7 @@ struct page_series {
     struct page_part head, tail; // of a fixed series the number, too
     uint32_t value;              // index into snapshot->values
     uint16_t kind;
-    uint16_t type; // core type of the snapshot
+    uint16_t type; // core type of the snapshot, or PAGE_MEMORY
 };
 
 struct page_family {
@@ -51,7 +51,7 @@ struct page_memo {
     size_t next; // the tail that probably comes next: each scope has the same ones
 };
 
-enum { PAGE_SCALES_MAX = 8 };
+enum { PAGE_SCALES_MAX = 8, PAGE_MEMORY = SHOWN_TYPES_MAX };
 
 struct prometheus_page {
     struct text pool;
@@ -76,6 +76,9 @@ void page_family(struct prometheus_page *page, const char *name, const char *typ
 
 // Later series are core type `type`'s, which has `n_scopes` scopes.
 void page_begin(struct prometheus_page *page, size_t type, const char *core_type, size_t n_scopes);
+
+// Later series are those of core/memory/host_memory.h, by their numbers in the place of a snapshot's values.
+void page_begin_memory(struct prometheus_page *page);
 
 // Ends building: what only that needs is freed.
 void page_end(struct prometheus_page *page);

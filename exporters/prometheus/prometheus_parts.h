@@ -4,7 +4,8 @@
 
 // Shared by the files that decide the contents of the pages: prometheus.c adds the families of core/spec/family.h,
 // prometheus_metrics.c those with a series for each metric of the plan, prometheus_bound.c the verdict,
-// prometheus_uncore.c those of PMUs outside the cores, prometheus_cpu.c those of single CPUs.
+// prometheus_uncore.c those of PMUs outside the cores, prometheus_memory.c what the kernel counts of memory,
+// prometheus_cpu.c those of single CPUs.
 
 #include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_page.h"
@@ -56,6 +57,9 @@ void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bo
 
 // Adds the families of PMUs outside the cores.
 void page_add_uncore(struct prometheus_page *page, const struct shown *shown);
+
+// Adds the families of what the kernel counts of memory.
+void page_add_memory(struct prometheus_page *page, const struct shown *shown);
 
 // Adds the series of a platform.
 void page_add_platform(struct prometheus_page *page, const struct platform *platform);

@@ -11,6 +11,7 @@ enum { SHOWN_TYPES_MAX = 8 };
 
 struct shown {
     const struct view_history *history; // of level 1; only on the page for people, else NULL
+    struct host_memory *memory;         // what the kernel counts of memory; NULL: not known
     size_t n;                           // core types, at least 1
     size_t n_boxes;                     // kinds of PMUs outside the cores, after them
     struct shown_type {

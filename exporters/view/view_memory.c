@@ -65,3 +65,27 @@ void view_memory_text(const struct view_memory *memory, struct text *out) {
     if (isfinite(memory->peak))
         text_format(out, " of %.1f GB/s (%.0f %%)", memory->peak / GIGABYTE, 100 * memory->all / memory->peak);
 }
+
+static void add_misses(const struct shown_type *kind, size_t socket, struct view_misses *out) {
+    for (size_t m = 0; m < kind->view->layout->n_metrics; m++) {
+        enum traffic traffic = view_plannable(kind->view, m) ? view_metric(kind->view, m)->traffic : TRAFFIC_NONE;
+        if (traffic == TRAFFIC_LLC_MISS_LOCAL)
+            out->local = rate_of(kind, socket, m);
+        else if (traffic == TRAFFIC_LLC_MISS_REMOTE)
+            out->remote = rate_of(kind, socket, m);
+    }
+}
+
+bool view_misses_of(const struct shown *shown, unsigned socket, struct view_misses *out) {
+    struct view_misses misses = {.local = NAN, .remote = NAN};
+    for (size_t i = shown->n; i < shown_all(shown); i++) {
+        const struct topology *topology = shown->types[i].view->layout->topology;
+        for (size_t s = 0; s < topology->n_sockets; s++)
+            if (topology->sockets[s].id == socket)
+                add_misses(&shown->types[i], s, &misses);
+    }
+    if (!isfinite(misses.local) || !isfinite(misses.remote))
+        return false;
+    *out = misses;
+    return true;
+}

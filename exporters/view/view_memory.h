@@ -16,6 +16,13 @@ struct view_memory {
 // Of the socket with the kernel's number `socket`. False: no PMU of this host measures its memory.
 bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out);
 
+// What the last-level cache of a socket missed in the last round, by where its memory is: bytes a second.
+struct view_misses {
+    double local, remote; // NaN: unknown
+};
+// False: no PMU of this host tells the socket's misses apart.
+bool view_misses_of(const struct shown *shown, unsigned socket, struct view_misses *out);
+
 // Appends "Memory 109.7 GB/s of 307.2 GB/s (36 %)", or words for what is unknown.
 void view_memory_text(const struct view_memory *memory, struct text *out);
 

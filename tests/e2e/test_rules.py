@@ -214,6 +214,22 @@ def test_memory_is_recorded_by_socket_and_direction_and_its_share_of_the_peak():
     assert all(labels["role"] == "web" and labels["job"] == "topdownd" for labels, _ in rates + shares), (rates, shares)
 
 
+def test_the_share_of_other_nodes_and_of_resctrl_are_recorded():
+    """web-1 fetches a quarter from other nodes and resctrl sees 10 % less than its controllers; web-2 has one node, and only resctrl."""
+    web = about("web-1") | {"socket": 0}
+    loaded = memory("web-1", 0, read=80e9, write=20e9)
+    loaded |= {series("topdownd_llc_miss_bytes_total", **web, home=home): grows((rate, 120)) for home, rate in (("local", 60e9), ("remote", 20e9))}
+    loaded |= {series("topdownd_numa_allocations_total", **about("web-1"), home=home): grows((rate, 120))
+               for home, rate in (("local", 9e5), ("remote", 1e5))}
+    loaded |= {series("topdownd_resctrl_memory_bytes_total", **web, home=home): grows((rate, 120)) for home, rate in (("local", 70e9), ("remote", 20e9))}
+    loaded |= {series("topdownd_resctrl_memory_bytes_total", **about("web-2"), socket=0, home="all"): grows((5e9, 120))}
+    answers = Rules(loaded).ask([(f"round({name}, 0.0001)", 60) for name in (
+        "instance_socket:topdownd_llc_miss_remote:ratio5m", "instance:topdownd_numa_remote_allocations:ratio5m",
+        "instance_socket:topdownd_resctrl_difference:ratio5m")])
+    assert [[(labels["instance"], value) for labels, value in answer] for answer in answers] == [
+        [("web-1", 0.25)], [("web-1", 0.1)], [("web-1", -0.1)]], answers
+
+
 def short_of_bandwidth():
     """The query of docs/fleet.md."""
     page = e2e.read_text(os.path.join(ROOT, "docs/fleet.md"))

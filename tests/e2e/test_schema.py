@@ -21,7 +21,7 @@ STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 FAST = e2e.LISTEN_ANYWHERE + "slot: 50ms\n"
 SCOPES = ("host", "socket", "cpu")
 PATHS = [f"{page}?scope={scope}" for page in ("snapshot", "topdown") for scope in SCOPES] + \
-    ["snapshot", "topdown", "history", "history?scope=socket", "history?step=300", "catalog", "plan", "status", "uncore"]
+    ["snapshot", "topdown", "history", "history?scope=socket", "history?step=300", "catalog", "plan", "status", "uncore", "memory"]
 WRONG = ("snapshot?scope=core", "topdown?scope=core", "history?scope=cpu", "history?step=7", "history?from=x", "history?metric=x")
 KINDS = {"bool": {"boolean"}, "string": {"string"}, "number": {"number"}, "object": {"object"}, "array": {"array"},
          "null": {"null"}}

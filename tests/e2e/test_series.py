@@ -9,7 +9,8 @@ import e2e
 
 _, ROOT = e2e.arguments()
 PAGE = e2e.read_text(os.path.join(ROOT, "docs/metrics.md"))
-OUTSIDE = ("topdownd_memory_", "topdownd_llc_miss_bytes", "topdownd_interconnect_bytes", "topdownd_uncore_")  # of PMUs outside the cores
+OUTSIDE = ("topdownd_memory_", "topdownd_llc_miss_bytes", "topdownd_interconnect_bytes", "topdownd_uncore_",
+           "topdownd_numa_", "topdownd_resctrl_")  # of PMUs outside the cores, and what the kernel counts of memory
 LATER = ["topdownd_budget_used_ratio"]  # known after the first half minute
 
 

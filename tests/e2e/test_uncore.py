@@ -352,22 +352,6 @@ def test_bytes_that_the_kernel_states_otherwise_are_told_once():
                 assert "imc: imc:" not in daemon.log(), daemon.log()
 
 
-def test_a_recording_of_a_host_with_boxes_replays_cleanly():
-    """It holds the cores alone, and says so."""
-    with tempfile.TemporaryDirectory() as folder:
-        recording = os.path.join(folder, "cores.bin")
-        with e2e.Daemon("--pmu", scenario(folder), "--record", recording, yaml=YAML) as daemon:
-            daemon.wait_round(2)
-            assert memory(daemon.get("/metrics"))
-        with e2e.Daemon("--pmu", f"replay:{recording}", yaml=YAML) as daemon:
-            daemon.wait_round(1)
-            page = daemon.get("/metrics")
-            assert not memory(page) and "topdownd_uncore" not in page and "topdownd_memory_peak" not in page
-            assert "topdownd_pmu_error" not in page and " error" not in daemon.log(), daemon.log()
-            answer = daemon.json("/api/v1/uncore")
-            assert (answer["replay"], answer["kinds"], answer["reason"]) == (True, [], "recordings do not hold it"), answer
-
-
 def test_a_type_that_the_kernel_does_not_know_is_an_error():
     with tempfile.TemporaryDirectory() as folder:
         made_up(folder, ("0",), kind="4000")

@@ -14,6 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { FRAME_BYTES = 9 }; // around a record's content
+
 // Level 1 in two parts, so that plans may have composites.
 static bool add_level1(struct catalog_builder *builder, struct fault *error) {
     static const char *const parts[][2] = {{"slots", "retired"}, {"slots", "stalled"}};
@@ -133,6 +135,28 @@ static void play_header(const struct recording_record *record) {
         (void)environment.has_event(environment.context, "cycles-t");
 }
 
+static void play(struct deck *deck, const struct recording_record *record);
+
+// What boxes have is read as what cores have, and can be written and read again.
+static void play_boxes(struct deck *deck, const struct recording_record *record) {
+    char name[RECORDING_TEXT_MAX + 1], name_again[RECORDING_TEXT_MAX + 1];
+    struct recording_record within, again;
+    struct recording_buffer whole = {0}, bytes = {0};
+    size_t at = 0;
+    if (recording_get_boxes(record, name, &within) < 0)
+        return;
+    play(deck, &within);
+    whole.bytes = (uint8_t *)record->bytes + record->n - within.n - FRAME_BYTES;
+    whole.n = within.n + FRAME_BYTES;
+    int r = recording_put_boxes(&bytes, name, &whole);
+    assert(r == 0);
+    r = recording_next(bytes.bytes, bytes.n, &at, &again);
+    assert(r == 1 && again.kind == RECORDING_BOXES);
+    r = recording_get_boxes(&again, name_again, &within);
+    assert(r == 0 && strcmp(name, name_again) == 0);
+    recording_buffer_deinit(&bytes);
+}
+
 static void play(struct deck *deck, const struct recording_record *record) {
     struct recording_pause pause;
     switch (record->kind) {
@@ -148,6 +172,9 @@ static void play(struct deck *deck, const struct recording_record *record) {
     case RECORDING_ROUND:
     case RECORDING_CORES:
         play_round(deck, record);
+        break;
+    case RECORDING_BOXES:
+        play_boxes(deck, record);
         break;
     default:
         if (recording_get_pause(record, &pause) == 0 && deck->derive)
@@ -166,7 +193,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         n = n < size - at - 3 ? n : size - at - 3;
         static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN,  RECORDING_CORES,
                                          RECORDING_PAUSE,  RECORDING_FACTS, RECORDING_ROUND};
-        record = (struct recording_record){.kind = kinds[data[at] % 6], .bytes = data + at + 3, .n = n};
+        unsigned kind = data[at] == RECORDING_BOXES ? RECORDING_BOXES : kinds[data[at] % 6];
+        record = (struct recording_record){.kind = kind, .bytes = data + at + 3, .n = n};
         play(&deck, &record);
         at += 3 + n;
     }

@@ -57,6 +57,9 @@ def read(folder):
             code = next((entry[key] for key in ("EventCode", "ConfigCode", "EventidCode") if key in entry), "0")
             if "EventName" in entry and "," not in code and "MetricExpr" not in entry:
                 terms = {term: number(entry[key]) for key, term in TERMS if key in entry and number(entry[key])}
+                # The home agents' filter of opcodes is in the upper half of config1, as the kernel's format and perf have it.
+                terms |= {term: number(value) << (32 if term == "config1" and number(value) < 1 << 32 else 0)
+                          for term, value in re.findall(r"(\w+)=(\w+)", entry.get("Filter", ""))}
                 events[entry["EventName"]] = (number(code), terms)
             elif "MetricName" in entry:
                 metrics[entry["MetricName"]] = entry
@@ -67,7 +70,7 @@ def ours(spec):
     with open(os.path.join(ROOT, f"specs/uncore/{spec}.json"), encoding="utf-8") as file:
         entry = json.load(file)
     events = {name: (number(event["code"]), {term: number(value) for term, value in event["topdownd"].items()
-                                             if term not in ("takes", "may_be_zero", "known_as") and number(value)})
+                                             if term not in ("takes", "counters", "may_be_zero", "known_as") and number(value)})
               for name, event in entry["events"].items()}
     factors = {}
     for metric in entry["metrics"].values():

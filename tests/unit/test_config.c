@@ -220,6 +220,19 @@ static void test_specs_of_a_vendor_are_a_path_and_a_format(void **state) {
     config_free(config);
 }
 
+static void test_what_the_kernel_counts_of_memory_can_be_left_out(void **state) {
+    (void)state;
+    struct config *config = parse("uncore: {groups: [llc]}");
+    assert_false(config->uncore.numa_off || config->uncore.resctrl_off);
+    config_free(config);
+    config = parse("uncore: {numa: off}");
+    assert_true(config->uncore.numa_off && !config->uncore.resctrl_off && !config->uncore.off);
+    config_free(config);
+    config = parse("uncore: {numa: auto, resctrl: off}");
+    assert_true(!config->uncore.numa_off && config->uncore.resctrl_off);
+    config_free(config);
+}
+
 static void test_what_is_measured_outside_the_cores_is_chosen_by_group(void **state) {
     (void)state;
     struct config *config = parse("");
@@ -502,6 +515,7 @@ static void test_freeing_nothing_is_allowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_the_kernel_counts_of_memory_can_be_left_out),
         cmocka_unit_test(test_what_is_measured_outside_the_cores_is_chosen_by_group),
         cmocka_unit_test(test_a_file_that_says_nothing_means_all_defaults),
         cmocka_unit_test(test_implied_groups_come_from_the_file_as_a_whole),

@@ -61,6 +61,8 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
                         "single value"},
         {"uncore: {enabled: on}", "t.yaml:1:19: enabled: \"on\" is neither: write auto to measure what the host has, "
                                   "or off"},
+        {"uncore: {resctrl: mount}", "t.yaml:1:19: resctrl: \"mount\" is neither: write auto to measure what the host "
+                                     "has, or off"},
         {"textfile: {path: a}", "t.yaml:1:18: path: \"a\" is not an absolute path: begin it with /"},
         {"textfile: {path: /a, interval: 2m}", "t.yaml:1:32: interval: \"2m\" is out of range: 1s to 60s are allowed"},
         {"record: {path: \"\"}",

@@ -80,18 +80,34 @@ static void check_system_include(const struct source *source, size_t offset, con
 
 // The rooms, from the ground up. A room includes rooms of its own layer that stand above it in this list, and any room
 // of the layers that its own may include. So arrows run downwards only.
-static const char *const ROOMS[] = {
-    "core/base/",         "core/host/",       "core/formula/",         "core/spec/",      "core/uncore/",
-    "core/plan/",         "core/counts/",     "core/estimate/",        "core/tally/",     "core/diagnosis/",
-    "core/adapt/",        "core/history/",    "core/compare/",         "core/recording/", "config/json/",
-    "config/spec/",       "config/vendor/",   "config/yaml/",          "config/web/",     "config/scenario/",
-    "config/perf_log/",   "collectors/host/", "collectors/pmu/",       "collectors/sim/", "collectors/recording/",
-    "collectors/uncore/", "exporters/view/",  "exporters/prometheus/", "exporters/json/", "exporters/html/",
-    "exporters/web/",     "exporters/http/",  "daemon/base/",          "daemon/source/",  "daemon/uncore/",
-    "daemon/engine/",     "daemon/run/",      "daemon/check/",         "daemon/measure/", "daemon/verify/",
-    "daemon/bundle/",     "daemon/doctor/",   "daemon/command/",       "daemon/main.c",   "top/model/",
-    "top/screen/",        "top/view/",        "top/source/",           "top/terminal/",   "top/run/",
-    "top/main.c"};
+static const char *const ROOMS[] = {"core/base/",         "core/host/",
+                                    "core/formula/",      "core/spec/",
+                                    "core/uncore/",       "core/memory/",
+                                    "core/plan/",         "core/counts/",
+                                    "core/estimate/",     "core/tally/",
+                                    "core/diagnosis/",    "core/adapt/",
+                                    "core/history/",      "core/compare/",
+                                    "core/recording/",    "config/json/",
+                                    "config/spec/",       "config/vendor/",
+                                    "config/yaml/",       "config/web/",
+                                    "config/scenario/",   "config/perf_log/",
+                                    "collectors/host/",   "collectors/pmu/",
+                                    "collectors/sim/",    "collectors/recording/",
+                                    "collectors/uncore/", "collectors/memory/",
+                                    "exporters/view/",    "exporters/prometheus/",
+                                    "exporters/json/",    "exporters/html/",
+                                    "exporters/web/",     "exporters/http/",
+                                    "daemon/base/",       "daemon/source/",
+                                    "daemon/uncore/",     "daemon/memory/",
+                                    "daemon/record/",     "daemon/engine/",
+                                    "daemon/run/",        "daemon/check/",
+                                    "daemon/measure/",    "daemon/verify/",
+                                    "daemon/bundle/",     "daemon/doctor/",
+                                    "daemon/command/",    "daemon/main.c",
+                                    "top/model/",         "top/screen/",
+                                    "top/view/",          "top/source/",
+                                    "top/terminal/",      "top/run/",
+                                    "top/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_ENGINE_RECORD_H
-#define TOPDOWND_DAEMON_ENGINE_RECORD_H
+#ifndef TOPDOWND_DAEMON_RECORD_RECORD_H
+#define TOPDOWND_DAEMON_RECORD_RECORD_H
 
-// run --record: writes every reading to a file without ever delaying measurement. A record goes into memory at once and
-// is written in small pieces between the edges of slots. A failure to write is reported once, and recording continues
-// when there is room again. A NULL record does nothing.
+// run --record: writes every reading to a file without ever delaying measurement (daemon/record/record_stream.h). A
+// failure to write is reported once, and recording continues when there is room again. A NULL record does nothing.
 
 #include "core/recording/recording.h"
 #include "core/tally/snapshot.h"
@@ -19,6 +18,12 @@ struct record;
 // borrowed.
 int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
                struct errors *errors, struct record **out);
+// What boxes count (core/uncore/uncore.h) is recorded together with a core type, whose record is `of`. Nothing is
+// recorded of them any more where that one is freed. Returns 0 or -ENOMEM.
+int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
+                     struct record **out);
+// True if what boxes count is recorded together with that one.
+bool record_is_of(const struct record *record, const struct record *of);
 // Checks in advance, as far as possible: 0; 1 with a warning in `errors` if the folder is missing or may not be written
 // to, which another user or the unit may mend; -EINVAL with the reason in `errors`, -ENOMEM.
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
@@ -35,8 +40,9 @@ struct record_totals {
 struct record_totals record_totals(const struct record *record);
 void record_continue(struct record *record, struct record_totals totals);
 
-const char *record_path(const struct record *record); // valid as long as the record; NULL: no recording
-// Writes the self values about the recording.
+// Valid as long as the record; NULL: no recording, or a part of another one.
+const char *record_path(const struct record *record);
+// Writes the self values about the recording, unless it is part of another one.
 void record_fill(const struct record *record, struct snapshot *snapshot);
 
 // Records that the view's plan is now in force; or, for the same plan, the facts shown now.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/memory/memory_reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/memory/memory_nodes.h"
+#include "collectors/memory/resctrl.h"
+
+struct memory_reader {
+    const struct host_roots *roots;
+    struct resctrl *resctrl;
+    struct host_memory *last; // NULL: none yet
+    uint64_t last_ns;
+    double counted[HOST_MEMORY_TOTALS_N]; // by the kernel, when it last told; NaN: it never has
+    double total[HOST_MEMORY_TOTALS_N];   // what was shown then
+};
+
+struct memory_reader *memory_reader_new(const struct host_roots *roots) {
+    struct memory_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return NULL;
+    reader->roots = roots;
+    reader->resctrl = resctrl_new(roots);
+    for (size_t i = 0; i < HOST_MEMORY_TOTALS_N; i++)
+        reader->counted[i] = NAN;
+    return reader->resctrl ? reader : memory_reader_free(reader);
+}
+
+struct memory_reader *memory_reader_free(struct memory_reader *reader) {
+    if (reader) {
+        host_memory_unref(reader->last);
+        resctrl_free(reader->resctrl);
+    }
+    free(reader);
+    return NULL;
+}
+
+// The kernel's count, except that what falls goes on from where it was.
+static void continue_totals(struct memory_reader *reader, double totals[HOST_MEMORY_TOTALS_N]) {
+    for (size_t i = 0; i < HOST_MEMORY_TOTALS_N; i++) {
+        double now = totals[i];
+        if (isnan(now))
+            continue;
+        if (isnan(reader->counted[i]))
+            reader->total[i] = now;
+        else if (now > reader->counted[i])
+            reader->total[i] += now - reader->counted[i];
+        reader->counted[i] = now;
+        totals[i] = reader->total[i];
+    }
+}
+
+static const struct host_memory_node *find_node(const struct host_memory *memory, unsigned id) {
+    for (size_t i = 0; i < memory->n_nodes; i++)
+        if (memory->nodes[i].id == id)
+            return &memory->nodes[i];
+    return NULL;
+}
+
+static const struct host_memory_domain *find_domain(const struct host_memory *memory, unsigned id) {
+    for (size_t i = 0; i < memory->n_domains; i++)
+        if (memory->domains[i].id == id)
+            return &memory->domains[i];
+    return NULL;
+}
+
+static void set_before(struct host_memory *memory, const struct host_memory *last) {
+    memcpy(memory->totals_before, last->totals, sizeof memory->totals_before);
+    for (size_t i = 0; i < memory->n_nodes; i++) {
+        const struct host_memory_node *node = find_node(last, memory->nodes[i].id);
+        if (node)
+            memcpy(memory->nodes[i].before, node->counts, sizeof node->counts);
+    }
+    for (size_t i = 0; i < memory->n_domains; i++) {
+        const struct host_memory_domain *domain = find_domain(last, memory->domains[i].id);
+        if (domain)
+            memory->domains[i].before = domain->bytes;
+    }
+}
+
+struct host_memory *memory_reader_read(struct memory_reader *reader, struct memory_reader_choice choice,
+                                       struct memory_reader_time time, unsigned *interrupts) {
+    struct host_memory *memory = host_memory_new();
+    *interrupts = 0;
+    if (!memory)
+        return NULL;
+    memory->timestamp_seconds = time.seconds;
+    if (choice.nodes) {
+        memory_nodes_read(reader->roots, memory);
+        memory_nodes_read_totals(reader->roots, memory);
+        continue_totals(reader, memory->totals);
+    }
+    if (choice.resctrl)
+        *interrupts = resctrl_read(reader->resctrl, memory);
+    if (reader->last) {
+        set_before(memory, reader->last);
+        memory->seconds = (double)(time.now_ns - reader->last_ns) * 1e-9;
+    }
+    host_memory_sum_sockets(memory);
+    host_memory_unref(reader->last);
+    reader->last = host_memory_ref(memory);
+    reader->last_ns = time.now_ns;
+    return memory;
+}

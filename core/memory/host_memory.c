@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/host_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const host_memory_counts[HOST_MEMORY_COUNTS_N] = {
+    [HOST_MEMORY_HIT] = "numa_hit",         [HOST_MEMORY_MISS] = "numa_miss",
+    [HOST_MEMORY_FOREIGN] = "numa_foreign", [HOST_MEMORY_INTERLEAVE] = "interleave_hit",
+    [HOST_MEMORY_OWN] = "local_node",       [HOST_MEMORY_OTHER] = "other_node",
+};
+
+struct words {
+    const char *name, *text;
+};
+
+static const struct words KINDS[] = {
+    [HOST_MEMORY_OF_CPUS] = {"cpus", "memory of CPUs"},
+    [HOST_MEMORY_CXL] = {"cxl", "CXL"},
+    [HOST_MEMORY_PERSISTENT] = {"persistent", "persistent memory"},
+    [HOST_MEMORY_SPECIAL] = {"special", "kept apart by the firmware"},
+    [HOST_MEMORY_WITHOUT_CPUS] = {"without_cpus", "without CPUs"},
+};
+
+static const struct words STATES[] = {
+    [RESCTRL_NOT_ASKED] = {"off", "resctrl is not read: the configuration has it off, or this is not the host itself"},
+    [RESCTRL_NOT_MOUNTED] = {"not_mounted", "resctrl is not mounted; topdownd never mounts it, and reads it where "
+                                            "somebody else does (mount -t resctrl resctrl /sys/fs/resctrl)"},
+    [RESCTRL_NOT_COUNTING] = {"no_bandwidth", "resctrl is mounted and counts no bytes: the CPU or the kernel has no "
+                                              "bandwidth monitoring, or no counter is assigned to it"},
+    [RESCTRL_TOO_MANY] = {"too_many_groups", "resctrl has too many control groups or domains to read all of them, "
+                                             "and a sum without some would be wrong"},
+    [RESCTRL_COUNTING] = {"counting", "resctrl counts"},
+};
+
+const char *host_memory_kind_name(enum host_memory_kind kind) { return KINDS[kind].name; }
+
+const char *host_memory_kind_text(enum host_memory_kind kind) { return KINDS[kind].text; }
+
+const char *resctrl_state_name(enum resctrl_state state) { return STATES[state].name; }
+
+const char *resctrl_state_text(enum resctrl_state state) { return STATES[state].text; }
+
+struct host_memory *host_memory_new(void) {
+    struct host_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return NULL;
+    atomic_init(&memory->references, 1);
+    for (size_t i = 0; i < HOST_MEMORY_TOTALS_N; i++)
+        memory->totals[i] = memory->totals_before[i] = NAN;
+    return memory;
+}
+
+struct host_memory *host_memory_ref(struct host_memory *memory) {
+    if (memory)
+        atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+    return memory;
+}
+
+struct host_memory *host_memory_unref(struct host_memory *memory) {
+    if (memory && atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1)
+        free(memory);
+    return NULL;
+}
+
+// ---- sockets ----
+
+// The place of a socket among those in ascending order, added if it is new. NULL: there is no room.
+static struct host_memory_socket *find_socket(struct host_memory *memory, unsigned id) {
+    size_t i = 0;
+    while (i < memory->n_sockets && memory->sockets[i].id < id)
+        i++;
+    if (i < memory->n_sockets && memory->sockets[i].id == id)
+        return &memory->sockets[i];
+    if (memory->n_sockets == HOST_MEMORY_SOCKETS_MAX)
+        return NULL;
+    for (size_t k = memory->n_sockets++; k > i; k--)
+        memory->sockets[k] = memory->sockets[k - 1];
+    static const struct host_memory_bytes unknown = {NAN, NAN, NAN};
+    memory->sockets[i] = (struct host_memory_socket){.id = id, .bytes = unknown, .before = unknown};
+    return &memory->sockets[i];
+}
+
+static double sum(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
+
+static void add(struct host_memory_bytes *total, const struct host_memory_bytes *bytes) {
+    total->local = sum(total->local, bytes->local);
+    total->remote = sum(total->remote, bytes->remote);
+    total->all = sum(total->all, bytes->all);
+}
+
+void host_memory_sum_sockets(struct host_memory *memory) {
+    memory->n_sockets = 0;
+    for (size_t i = 0; i < memory->n_domains; i++) {
+        const struct host_memory_domain *domain = &memory->domains[i];
+        struct host_memory_socket *socket = domain->socket >= 0 ? find_socket(memory, (unsigned)domain->socket) : NULL;
+        if (!socket)
+            continue;
+        add(&socket->bytes, &domain->bytes);
+        add(&socket->before, &domain->before);
+    }
+}
+
+// ---- series ----
+
+double host_memory_series(const struct host_memory *memory, size_t series) {
+    if (!memory)
+        return NAN;
+    if (series < HOST_MEMORY_SERIES_TOTALS)
+        return memory->totals[series];
+    size_t socket = (series - HOST_MEMORY_SERIES_TOTALS) / HOST_MEMORY_SERIES_BYTES;
+    if (socket >= memory->n_sockets)
+        return NAN;
+    const struct host_memory_bytes *bytes = &memory->sockets[socket].bytes;
+    const double values[HOST_MEMORY_SERIES_BYTES] = {bytes->local, bytes->remote, bytes->all};
+    return values[(series - HOST_MEMORY_SERIES_TOTALS) % HOST_MEMORY_SERIES_BYTES];
+}
+
+bool host_memory_same_series(const struct host_memory *a, const struct host_memory *b) {
+    size_t n = a ? a->n_sockets : 0;
+    if (a == b)
+        return true;
+    if (n != (b ? b->n_sockets : 0))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (a->sockets[i].id != b->sockets[i].id)
+            return false;
+    for (size_t i = 0; i < HOST_MEMORY_SERIES_TOTALS + HOST_MEMORY_SERIES_BYTES * n; i++)
+        if (isnan(host_memory_series(a, i)) != isnan(host_memory_series(b, i)))
+            return false;
+    return true;
+}
+
+bool host_memory_tiered(const struct host_memory *memory) {
+    for (size_t i = 0; i < memory->n_nodes; i++)
+        if (memory->nodes[i].kind != HOST_MEMORY_OF_CPUS || memory->nodes[i].tier != memory->nodes[0].tier)
+            return true;
+    return false;
+}
+
+double host_memory_share(double part, double part_before, double rest, double rest_before) {
+    double new_part = part - part_before, new_all = new_part + rest - rest_before;
+    return new_all > 0 ? new_part / new_all : NAN;
+}
+
+static double all_of(const struct host_memory_bytes *bytes) { return sum(bytes->local + bytes->remote, bytes->all); }
+
+double host_memory_rate(const struct host_memory_bytes *now, const struct host_memory_bytes *before, double seconds) {
+    return seconds > 0 ? (all_of(now) - all_of(before)) / seconds : NAN;
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/record/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "collectors/recording/recording_file.h"
+#include "daemon/base/log.h"
+#include "daemon/record/record_stream.h"
+
+// A core type and the boxes that are recorded with it share a reel: one stream of records, in the order in which things
+// happened. What boxes have is put into a record of its own first, and that into one of boxes (core/recording/).
+//
+// After a failure recording starts again with headers and plans, so that a reader has all it needs and sees the gap
+// from the times. A new file begins in the same way. A kind of boxes that comes later begins a file, so that a reader
+// finds all kinds in the beginnings of files.
+
+struct reel {
+    struct record_stream *stream;           // NULL: the core type's recording is over
+    struct record *parts[SOURCE_TYPES_MAX]; // the core type's, NULL if it is over; then its boxes'
+    size_t n_parts;
+    struct recording_buffer one;  // a record of boxes
+    char *gone[SOURCE_TYPES_MAX]; // kinds of boxes that are no longer measured, which is to be put
+    size_t n_gone;
+    bool begun, has_rounds; // a header was put; rounds after the last one
+    size_t refs;
+};
+
+struct record {
+    struct reel *reel;
+    bool boxes;
+    const struct clocks *clocks; // borrowed
+    struct recording_header header;
+    struct view *view; // a reference; NULL: no plan yet
+    uint64_t plan_end; // end of the current plan among all records
+    bool plan_known;   // the plan is in a file or waits
+    bool begins;       // the next plan begins a file
+};
+
+static void set_text(char *to, const char *from) {
+    size_t n = strnlen(from, RECORDING_TEXT_MAX);
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
+    const struct environment_facts *environment = &source->catalog->environment;
+    *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
+                                      .answers = source->making.answers,
+                                      .topdown_dropped = source->making.topdown_dropped};
+    set_text(out->spec, source->catalog->product.spec);
+    set_text(out->cpuid, environment->cpuid);
+    memcpy(out->literals, environment->literals, sizeof out->literals);
+    if (!source->vendors)
+        return;
+    set_text(out->vendor_path, setup->config->specs.path);
+    out->vendor_format = (unsigned)setup->config->specs.format;
+    set_text(out->vendor_cpuid, source->making.vendor_cpuid);
+    set_text(out->vendor_pmu, source->making.vendor_pmu);
+}
+
+static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
+                        uint64_t seed) {
+    *header = (struct recording_header){
+        .seed = seed, .simulated = source->simulated, .guests_excluded = source->exclude_guest};
+    set_text(header->version, TOPDOWND_VERSION);
+    set_text(header->hostname, setup->hostname);
+    set_text(header->pmu, source->pmu_name);
+    set_text(header->profile, setup->profile->name);
+    set_text(header->vendor, source->cpu.vendor);
+    set_text(header->model, source->cpu.model);
+    set_text(header->microarchitecture, source->microarchitecture);
+    set_text(header->core_type, source->core_type);
+    fill_catalog(&header->catalog, setup, source);
+}
+
+// ---- making ----
+
+static const char *why(int error) {
+    switch (error) {
+    case -EBUSY:
+        return "another topdownd writes this recording: end it, or give this one another name";
+    case -EEXIST:
+        return "there is a file here, or beside it with a number at its end, that is not a recording: remove it, or "
+               "give the recording another name";
+    case -ELOOP:
+        return "is a symbolic link: name the file itself for the recording";
+    case -EROFS:
+    case -EACCES:
+        return "cannot be made for the recording: the daemon may not write there. Its unit gives it /var/lib/topdownd; "
+               "a drop-in with ReadWritePaths= opens another folder, which must be the user topdownd's";
+    default:
+        return NULL;
+    }
+}
+
+// The path of the type's file: with several core types, each has its own.
+static char *path_of(const struct setup *setup, const struct source *source) {
+    char *path;
+    bool several = source->core_type[0] != '\0';
+    return asprintf(&path, "%s%s%s", setup->record_path, several ? "." : "", source->core_type) < 0 ? NULL : path;
+}
+
+// If the configuration names the file, the error points there.
+static int record_refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
+    const struct config_origin *origin = setup->record_origin;
+    const char *reason = why(error);
+    char text[ERROR_TEXT_MAX];
+    if (!reason)
+        (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", strerror(-error));
+    else
+        (void)snprintf(text, sizeof text, "%s", reason);
+    return origin ? errors_add(errors, origin->file, origin->line, origin->column, "record.path: %.200s %s", path, text)
+                  : errors_add(errors, path, 0, 0, "%s", text);
+}
+
+// ---- reels ----
+
+static int reel_new(const char *path, uint64_t bytes_max, const struct clocks *clocks, struct reel **out) {
+    struct reel *reel = calloc(1, sizeof *reel);
+    int r = reel ? record_stream_new(path, bytes_max, clocks, &reel->stream) : -ENOMEM;
+    if (r < 0) {
+        free(reel);
+        return r;
+    }
+    reel->n_parts = 1; // the core type's
+    *out = reel;
+    return 0;
+}
+
+static void reel_join(struct reel *reel, struct record *record) {
+    reel->refs++;
+    record->reel = reel;
+    if (record->boxes)
+        reel->parts[reel->n_parts++] = record;
+    else
+        reel->parts[0] = record;
+}
+
+static void forget_gone(struct reel *reel) {
+    while (reel->n_gone > 0)
+        free(reel->gone[--reel->n_gone]);
+}
+
+// Where the core type's recording is over, so is that of the boxes.
+static void reel_leave(struct reel *reel, struct record *record) {
+    size_t at = 0;
+    while (reel->parts[at] != record)
+        at++;
+    if (at == 0) {
+        reel->parts[0] = NULL;
+        reel->stream = record_stream_free(reel->stream);
+    } else {
+        char *name = reel->stream && record->view ? strdup(record->header.pmu) : NULL;
+        memmove(&reel->parts[at], &reel->parts[at + 1], (--reel->n_parts - at) * sizeof *reel->parts);
+        if (name && reel->n_gone < SOURCE_TYPES_MAX)
+            reel->gone[reel->n_gone++] = name;
+        else
+            free(name);
+    }
+    if (--reel->refs > 0)
+        return;
+    forget_gone(reel);
+    recording_buffer_deinit(&reel->one);
+    free(reel);
+}
+
+static uint64_t bytes_max_of(const struct setup *setup) { return setup->record_bytes / setup->n_types; }
+
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
+               struct errors *errors, struct record **out) {
+    struct record *record = calloc(1, sizeof *record);
+    char *path = path_of(setup, type->source);
+    struct reel *reel;
+    int r = record && path ? 0 : -ENOMEM;
+    if (r == 0) {
+        record->clocks = clocks;
+        fill_header(&record->header, setup, type->source, seed);
+        r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
+    }
+    if (r == 0)
+        r = reel_new(path, bytes_max_of(setup), clocks, &reel);
+    if (r < 0) {
+        r = r == -ENOMEM ? r : record_refuse(setup, path, r, errors);
+        free(record);
+        free(path);
+        return r;
+    }
+    reel_join(reel, record);
+    if (!setup->quiet)
+        log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", path, path,
+                 (double)bytes_max_of(setup) / (1 << 20));
+    free(path);
+    *out = record;
+    return 0;
+}
+
+int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
+                     struct record **out) {
+    struct record *record = calloc(1, sizeof *record);
+    if (!record)
+        return -ENOMEM;
+    record->clocks = of->clocks;
+    record->boxes = true;
+    fill_header(&record->header, setup, type->source, seed);
+    reel_join(of->reel, record);
+    *out = record;
+    return 0;
+}
+
+bool record_is_of(const struct record *record, const struct record *of) { return record->reel == of->reel; }
+
+bool record_is_at(const struct record *record, const struct setup *setup, const struct core_type *type) {
+    char *path = setup->record_path ? path_of(setup, type->source) : NULL;
+    bool same = path && strcmp(path, record_path(record)) == 0;
+    free(path);
+    return same;
+}
+
+// Whether a file with this header begins as one with the other, but for what numbers the files. Out of memory: no.
+static bool same_beginning(const struct recording_header *a, const struct recording_header *b) {
+    struct recording_buffer buffers[2] = {0};
+    bool same = recording_put_header(&buffers[0], a) == 0 && recording_put_header(&buffers[1], b) == 0 &&
+                buffers[0].n == buffers[1].n && memcmp(buffers[0].bytes, buffers[1].bytes, buffers[0].n) == 0;
+    recording_buffer_deinit(&buffers[0]);
+    recording_buffer_deinit(&buffers[1]);
+    return same;
+}
+
+// Beside the core type's, a header of boxes only tells what their catalog is.
+static bool same_catalog(const struct recording_header *a, const struct recording_header *b) {
+    return a->catalog.hash == b->catalog.hash && strcmp(a->catalog.spec, b->catalog.spec) == 0;
+}
+
+void record_change(struct record *record, const struct setup *setup, const struct core_type *type) {
+    struct recording_header header;
+    fill_header(&header, setup, type->source, record->header.seed);
+    header.id = record->header.id;
+    header.part = record->header.part;
+    header.timestamp_seconds = record->header.timestamp_seconds;
+    if (!record->boxes)
+        record_stream_limit(record->reel->stream, bytes_max_of(setup));
+    bool same = record->boxes ? same_catalog(&header, &record->header) : same_beginning(&header, &record->header);
+    record->begins = record->begins || !same;
+    record->header = header;
+}
+
+struct record_totals record_totals(const struct record *record) {
+    struct record_stream_state state = {.bytes = 0};
+    if (!record->boxes)
+        state = record_stream_state(record->reel->stream);
+    return (struct record_totals){state.bytes, state.rounds_lost};
+}
+
+void record_continue(struct record *record, struct record_totals totals) {
+    record_stream_continue(record->reel->stream, totals.bytes, totals.rounds_lost);
+}
+
+int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors) {
+    char *path = path_of(setup, type->source);
+    int r = path ? recording_file_check(path) : -ENOMEM;
+    r = record_stream_no_room(r) ? 0 : r;
+    bool may_pass = r == -ENOENT || r == -EACCES || r == -EROFS;
+    if (r < 0 && r != -ENOMEM)
+        r = record_refuse(setup, path, r, errors);
+    free(path);
+    return may_pass ? 1 : r;
+}
+
+// ---- records ----
+
+// Where the next record is put, and the position that it begins at.
+static struct recording_buffer *put_begin(struct record *record, size_t *before) {
+    struct reel *reel = record->reel;
+    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
+    *before = buffer->n;
+    reel->one.n = 0;
+    return record->boxes ? &reel->one : buffer;
+}
+
+static int put_end(struct record *record, size_t before, int result) {
+    struct reel *reel = record->reel;
+    if (result == 0 && record->boxes)
+        result = recording_put_boxes(record_stream_buffer(reel->stream), record->header.pmu, &reel->one);
+    return record_stream_take(reel->stream, before, result);
+}
+
+static int put_header(struct record *record) {
+    const struct recording_header *first = &record->reel->parts[0]->header;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    record->header.id = first->id;
+    record->header.part = first->part;
+    record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
+    return put_end(record, before, recording_put_header(buffer, &record->header));
+}
+
+static int put_facts(struct record *record) {
+    const struct view *view = record->view;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    struct recording_facts facts = {.counters_total = view->counters.total, .counters_usable = view->counters.usable};
+    for (size_t i = 0; i < view->n_pmu_errors && i < RECORDING_TROUBLES_MAX; i++) {
+        struct recording_trouble *trouble = &facts.troubles[facts.n_troubles++];
+        set_text(trouble->pmu, view->pmu_errors[i].pmu);
+        set_text(trouble->reason, view->pmu_errors[i].reason);
+        set_text(trouble->text, view->pmu_errors[i].text);
+        trouble->of_host = view->pmu_errors[i].of_host;
+        trouble->uncore = view->pmu_errors[i].uncore;
+    }
+    return put_end(record, before, recording_put_facts(buffer, view->layout->catalog, &facts, view->adapt));
+}
+
+// Puts the plan, after the facts shown beside it.
+static int put_plan(struct record *record, bool again) {
+    int r = put_facts(record);
+    if (r < 0)
+        return r;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    r = put_end(record, before, recording_put_plan(buffer, record->view->layout, again));
+    if (r == 0 && !again) {
+        record->plan_known = true;
+        record->plan_end = record_stream_at(record->reel->stream);
+    }
+    return r;
+}
+
+// Puts the header, and the plan if there is one: all that a reader needs first.
+static int put_part(struct record *record) {
+    bool lost = record->plan_end > record_stream_lost_from(record->reel->stream);
+    record->plan_known = record->plan_known && !lost;
+    int r = put_header(record);
+    return r == 0 && record->view ? put_plan(record, record->plan_known) : r;
+}
+
+static int put_beginning(struct reel *reel) {
+    int r = put_part(reel->parts[0]);
+    for (size_t i = 1; i < reel->n_parts && r == 0; i++)
+        if (reel->parts[i]->view)
+            r = put_part(reel->parts[i]);
+    if (r < 0)
+        return r;
+    reel->begun = true;
+    reel->has_rounds = false;
+    record_stream_forget_losses(reel->stream);
+    return 0;
+}
+
+// Another recording, rather than another part of this one, has a number of its own.
+static int put_next_file(struct reel *reel, bool another) {
+    struct recording_header *header = &reel->parts[0]->header;
+    uint64_t id;
+    if (another && getrandom(&id, sizeof id, 0) == sizeof id)
+        header->id = id;
+    header->part = another ? 0 : header->part + 1;
+    record_stream_begin_file(reel->stream);
+    return put_beginning(reel);
+}
+
+// Begins a file with the plans in force. A file that has yet to begin is written before.
+static void put_beginning_of_file(struct reel *reel, bool another) {
+    while (record_stream_file_waits(reel->stream) && !record_stream_stopped(reel->stream))
+        (void)record_stream_step(reel->stream, UINT64_MAX);
+    if (!record_stream_stopped(reel->stream))
+        (void)put_next_file(reel, another);
+}
+
+// Says which kinds of boxes are gone, where they have been last.
+static void put_gone(struct reel *reel) {
+    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
+    for (size_t i = 0; i < reel->n_gone; i++) {
+        size_t before = buffer->n;
+        reel->one.n = 0;
+        int r = recording_put_gone(&reel->one);
+        if (r == 0)
+            r = recording_put_boxes(buffer, reel->gone[i], &reel->one);
+        (void)record_stream_take(reel->stream, before, r);
+    }
+    forget_gone(reel);
+}
+
+// True if a record can be put now. After a failure, starts again when it is time.
+static bool ready(struct record *record) {
+    if (!record || !record->view || !record->reel->stream)
+        return false;
+    struct reel *reel = record->reel;
+    bool again;
+    if (!record_stream_ready(reel->stream, &again))
+        return false;
+    put_gone(reel);
+    if (record_stream_wants_file(reel->stream))
+        return put_next_file(reel, false) == 0;
+    return !again || put_beginning(reel) == 0;
+}
+
+static void set_view(struct record *record, struct view *view) {
+    view_unref(record->view);
+    record->view = view_ref(view);
+}
+
+void record_plan(struct record *record, struct view *view) {
+    if (!record)
+        return;
+    struct reel *reel = record->reel;
+    bool joins = !record->view && record->boxes;
+    set_view(record, view);
+    record->plan_known = false;
+    if (!reel->stream || record_stream_stopped(reel->stream))
+        return; // it comes with the header when recording continues
+    put_gone(reel);
+    if (!reel->begun)
+        (void)put_beginning(reel);
+    else if (record->begins || (joins && reel->has_rounds))
+        put_beginning_of_file(reel, record->begins);
+    else if (joins)
+        (void)put_part(record);
+    else
+        (void)put_plan(record, false);
+    record->begins = false;
+}
+
+void record_view(struct record *record, struct view *view) {
+    if (!record || !record->view)
+        return;
+    set_view(record, view);
+    if (record->reel->stream && !record_stream_stopped(record->reel->stream))
+        (void)put_facts(record);
+}
+
+void record_round(struct record *record, const struct readings *readings, double timestamp_seconds) {
+    if (!record)
+        return;
+    bool taken = ready(record);
+    if (taken) {
+        size_t before;
+        struct recording_buffer *buffer = put_begin(record, &before);
+        taken = put_end(record, before,
+                        recording_put_round(buffer, readings, record->view->layout->plan, timestamp_seconds)) == 0;
+        record->reel->has_rounds = true;
+    }
+    if (!record->boxes)
+        record_stream_note_round(record->reel->stream, taken);
+}
+
+void record_pause(struct record *record, const struct recording_pause *pause) {
+    if (!ready(record))
+        return;
+    size_t before;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    (void)put_end(record, before, recording_put_pause(buffer, pause));
+}
+
+// ---- writing ----
+
+bool record_step(struct record *record, uint64_t deadline_ns) {
+    return record && !record->boxes && record_stream_step(record->reel->stream, deadline_ns);
+}
+
+const char *record_path(const struct record *record) {
+    return record && !record->boxes ? record_stream_path(record->reel->stream) : NULL;
+}
+
+void record_fill(const struct record *record, struct snapshot *snapshot) {
+    if (!record || record->boxes)
+        return;
+    double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
+    const struct record_stream_state state = record_stream_state(record->reel->stream);
+    values[SELF_RECORDING_UP] = state.error == 0;
+    values[SELF_RECORDING_ERROR] = -state.error;
+    values[SELF_RECORDING_BYTES] = (double)state.bytes;
+    values[SELF_RECORDING_ROUNDS_LOST] = (double)state.rounds_lost;
+}
+
+struct record *record_free(struct record *record) {
+    if (!record)
+        return NULL;
+    reel_leave(record->reel, record);
+    view_unref(record->view);
+    free(record);
+    return NULL;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/uncore/uncore_groups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/spec/spec_json.h"
+#include "config/spec/uncore_kinds_json.h"
+#include "config/yaml/config_uncore.h"
+
+// Each group once.
+static int add(struct plan_selection *selections, int n, int group) {
+    int i = 0;
+    while (i < n && (int)selections[i].group != group)
+        i++;
+    if (i == n)
+        selections[n++] = (struct plan_selection){.group = (unsigned)group};
+    return n;
+}
+
+int uncore_groups_select(const struct config_uncore *config, const struct catalog *catalog, bool recommended,
+                         struct plan_selection **out) {
+    struct plan_selection *selections = calloc(catalog->n_groups + 1, sizeof *selections);
+    int n = 0;
+    if (!selections)
+        return -ENOMEM;
+    for (int group; recommended && (group = catalog_default_group(catalog, (unsigned)n + 1)) >= 0;)
+        n = add(selections, n, group);
+    for (size_t i = 0; i < config->n_named; i++) {
+        int group = catalog_find_group(catalog, config->named[i].name);
+        if (group >= 0)
+            n = add(selections, n, group);
+    }
+    *out = selections;
+    return n;
+}
+
+// ---- names that nobody has ----
+
+static bool has_group(const struct setup *setup, const char *name) {
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++)
+        if (catalog_find_group(setup->types[i].source->catalog, name) >= 0)
+            return true;
+    return false;
+}
+
+// Names, and which of them some shipped spec has.
+struct search {
+    const struct setup *setup;
+    const struct config_group *named;
+    size_t n;
+    bool *known;
+    const char **near; // of the unknown: what may be meant; owned
+};
+
+static void compare(struct search *search, const struct catalog *catalog) {
+    for (size_t i = 0; i < search->n; i++) {
+        search->known[i] = search->known[i] || catalog_find_group(catalog, search->named[i].name) >= 0;
+        for (size_t g = 0; g < catalog->n_groups && !search->near[i]; g++) {
+            const char *const one[] = {catalog->groups[g].name};
+            if (error_suggest(search->named[i].name, one, 1))
+                search->near[i] = strdup(one[0]);
+        }
+    }
+}
+
+// Reads one spec after the other: only a name that this host lacks costs that.
+static int compare_shipped(struct search *search, struct errors *errors) {
+    char path[DATA_PATH_MAX + UNCORE_NAME_MAX + 64];
+    struct uncore_kinds kinds;
+    (void)snprintf(path, sizeof path, "%s/specs/uncore/kinds.json", search->setup->data);
+    int r = uncore_kinds_json_load(path, errors, &kinds);
+    if (r < 0)
+        return r;
+    for (size_t k = 0; k < kinds.n && r == 0; k++) {
+        struct catalog *catalog;
+        if (k > 0 && strcmp(kinds.kinds[k].spec, kinds.kinds[k - 1].spec) == 0)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/specs/uncore/%s.json", search->setup->data, kinds.kinds[k].spec);
+        r = spec_json_load(path, NULL, errors, &catalog);
+        if (r == 0) {
+            compare(search, catalog);
+            catalog_free(catalog);
+        }
+    }
+    uncore_kinds_json_deinit(&kinds);
+    return r;
+}
+
+static int report(const struct search *search, struct errors *errors) {
+    int r = 0;
+    for (size_t i = 0; i < search->n; i++) {
+        const struct config_group *group = &search->named[i];
+        const char *word = config_uncore_suggest(group->name), *near = word ? word : search->near[i];
+        if (search->known[i])
+            continue;
+        r = errors_add(errors, group->origin.file, group->origin.line, group->origin.column,
+                       "there is no group outside the cores named '%.80s'%s%.80s%s", group->name,
+                       near ? ": did you mean '"
+                            : ": write memory, remote, llc, interconnect, or the name of a metric "
+                              "group that 'topdownd list pmus' shows",
+                       near ? near : "", near ? "'?" : "");
+    }
+    return r;
+}
+
+int uncore_groups_check(const struct setup *setup, struct errors *errors) {
+    const struct config_uncore *config = &setup->config->uncore;
+    struct search search = {.setup = setup, .named = config->named, .n = config->n_named};
+    bool all = true;
+    int r = 0;
+    for (size_t i = 0; i < config->n_named; i++)
+        all = all && has_group(setup, config->named[i].name);
+    if (all || setup->config->specs.path)
+        return 0;
+    search.known = calloc(search.n, sizeof *search.known);
+    search.near = calloc(search.n, sizeof *search.near);
+    if (!search.known || !search.near)
+        r = -ENOMEM;
+    if (r == 0)
+        r = compare_shipped(&search, errors);
+    if (r == 0)
+        r = report(&search, errors);
+    for (size_t i = 0; search.near && i < search.n; i++)
+        free((char *)search.near[i]);
+    free(search.near);
+    free(search.known);
+    return r;
+}

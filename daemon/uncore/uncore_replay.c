@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/source/source_recording.h"
+#include "daemon/uncore/uncore_source.h"
+
+// The boxes of a recording, with the specs of this machine, as it is with cores. Two kinds may tell the same traffic,
+// at different times, and the recording says itself which metrics were measured.
+
+static int add_kind(struct setup *setup, struct tape *tape, const struct recording_header *header,
+                    const struct options *options, struct errors *errors) {
+    const char *spec = header->catalog.spec;
+    struct catalog_builder *builder;
+    struct topology *boxes = NULL;
+    struct source *source;
+    char path[DATA_PATH_MAX + 512];
+    (void)snprintf(path, sizeof path, "%s/specs/uncore/%.200s.json", setup->data, spec);
+    if (strchr(spec, '/') || !setup_file_exists(path))
+        return errors_add(errors, tape->path, 0, 0,
+                          "was recorded with the spec '%.100s' of PMUs outside the cores (%.60s), which is not among "
+                          "those here",
+                          spec, header->pmu);
+    int r = uncore_read_spec(setup, spec, errors, &builder);
+    if (r == 0)
+        r = source_recording_boxes(tape, header, catalog_builder_finish(builder), errors, &source);
+    if (r < 0)
+        return r;
+    uncore_describe(source, source->pmu_name, options);
+    r = source_topology(source, NULL, errors, &boxes);
+    if (r < 0) {
+        source_free(source);
+        return r;
+    }
+    setup->types[setup->n_types + setup->n_boxes++] = (struct core_type){.source = source, .topology = boxes};
+    return 0;
+}
+
+int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors) {
+    struct tape *tape = source_recording_tape(setup->types[0].source);
+    struct recording_header *headers = calloc(SOURCE_TYPES_MAX, sizeof *headers);
+    int n = headers ? tape_boxes(tape, headers, SOURCE_TYPES_MAX - setup->n_types) : -ENOMEM, r = n;
+    for (int i = 0; i < n && r >= 0; i++)
+        r = add_kind(setup, tape, &headers[i], options, errors);
+    free(headers);
+    return r < 0 ? r : 0;
+}

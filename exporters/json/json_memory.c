@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/json/json_memory.h"
+
+#include <math.h>
+
+#include "exporters/view/json_writer.h"
+#include "exporters/view/view_memory.h"
+
+static const char *const TOTALS[HOST_MEMORY_TOTALS_N] = {
+    [HOST_MEMORY_LOCAL] = "local_allocations_total",        [HOST_MEMORY_REMOTE] = "remote_allocations_total",
+    [HOST_MEMORY_MISSED] = "missed_allocations_total",      [HOST_MEMORY_HINT_LOCAL] = "local_hint_faults_total",
+    [HOST_MEMORY_HINT_REMOTE] = "remote_hint_faults_total", [HOST_MEMORY_PROMOTED] = "promoted_bytes_total",
+    [HOST_MEMORY_DEMOTED] = "demoted_bytes_total",          [HOST_MEMORY_BALANCED] = "balanced_bytes_total",
+    [HOST_MEMORY_MIGRATED] = "migrated_pages_total",        [HOST_MEMORY_NOT_MIGRATED] = "not_migrated_pages_total",
+};
+
+static void add_totals(struct json *json, const struct host_memory *memory) {
+    json_begin_object(json, "totals");
+    for (size_t i = 0; i < HOST_MEMORY_TOTALS_N; i++)
+        json_number(json, TOTALS[i], memory ? memory->totals[i] : NAN);
+    json_end_object(json);
+}
+
+static void add_number(struct json *json, const char *key, int number) {
+    if (number >= 0)
+        json_whole(json, key, (uint64_t)number);
+    else
+        json_null(json, key);
+}
+
+static void add_node(struct json *json, const struct host_memory_node *node) {
+    json_begin_object(json, NULL);
+    json_whole(json, "node", node->id);
+    add_number(json, "socket", node->socket);
+    json_string(json, "kind", host_memory_kind_name(node->kind));
+    add_number(json, "tier", node->tier);
+    json_number(json, "bytes", node->bytes);
+    json_number(json, "free_bytes", node->free_bytes);
+    json_begin_object(json, "numastat");
+    for (size_t i = 0; i < HOST_MEMORY_COUNTS_N; i++)
+        json_number(json, host_memory_counts[i], node->counts[i]);
+    json_end_object(json);
+    json_begin_object(json, "access");
+    json_number(json, "read_bytes_per_second", node->access.read_bytes_per_second);
+    json_number(json, "write_bytes_per_second", node->access.write_bytes_per_second);
+    json_number(json, "read_seconds", node->access.read_seconds);
+    json_number(json, "write_seconds", node->access.write_seconds);
+    json_end_object(json);
+    json_end_object(json);
+}
+
+static void add_bytes(struct json *json, const struct host_memory_bytes *bytes) {
+    json_number(json, "local_bytes_total", bytes->local);
+    json_number(json, "remote_bytes_total", bytes->remote);
+    json_number(json, "all_bytes_total", bytes->all);
+}
+
+// Two sources of one thing, side by side.
+static void add_socket(struct json *json, const struct shown *shown, const struct host_memory_socket *socket) {
+    struct view_memory controllers;
+    bool measured = view_memory_of(shown, socket->id, &controllers);
+    json_begin_object(json, NULL);
+    json_whole(json, "socket", socket->id);
+    add_bytes(json, &socket->bytes);
+    json_number(json, "bytes_per_second", host_memory_rate(&socket->bytes, &socket->before, shown->memory->seconds));
+    json_number(json, "controllers_bytes_per_second", measured ? controllers.all : NAN);
+    json_end_object(json);
+}
+
+static void add_resctrl(struct json *json, const struct shown *shown) {
+    const struct host_memory *memory = shown->memory;
+    enum resctrl_state state = memory ? memory->resctrl : RESCTRL_NOT_ASKED;
+    json_begin_object(json, "resctrl");
+    json_string(json, "state", resctrl_state_name(state));
+    json_string(json, "text", resctrl_state_text(state));
+    json_begin_array(json, "sockets");
+    for (size_t i = 0; memory && i < memory->n_sockets; i++)
+        add_socket(json, shown, &memory->sockets[i]);
+    json_end_array(json);
+    json_begin_array(json, "domains");
+    for (size_t i = 0; memory && i < memory->n_domains; i++) {
+        json_begin_object(json, NULL);
+        json_whole(json, "domain", memory->domains[i].id);
+        add_number(json, "socket", memory->domains[i].socket);
+        add_bytes(json, &memory->domains[i].bytes);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
+static const char *why_none(const struct shown *shown) {
+    const struct view *view = shown->types[0].view;
+    if (shown->memory && shown->memory->n_nodes > 0)
+        return NULL;
+    return view->replayed    ? "recordings do not hold it"
+           : view->simulated ? "a simulated host has no kernel that counts"
+                             : "the configuration wants none, or the kernel is built without NUMA";
+}
+
+int json_render_memory(const struct shown *shown, struct text *out) {
+    const struct host_memory *memory = shown->memory;
+    struct json json = json_begin(out, JSON_INDENTED);
+    json_begin_object(&json, NULL);
+    json_bool(&json, "simulated", shown->types[0].view->simulated);
+    json_bool(&json, "replay", shown->types[0].view->replayed);
+    json_number(&json, "timestamp_seconds", memory ? memory->timestamp_seconds : NAN);
+    json_number(&json, "interval_seconds", memory && memory->seconds > 0 ? memory->seconds : NAN);
+    json_string(&json, "reason", why_none(shown));
+    json_string(&json, "problem", memory && memory->problem[0] != '\0' ? memory->problem : NULL);
+    add_totals(&json, memory);
+    json_begin_array(&json, "nodes");
+    for (size_t i = 0; memory && i < memory->n_nodes; i++)
+        add_node(&json, &memory->nodes[i]);
+    json_end_array(&json);
+    add_resctrl(&json, shown);
+    json_end_object(&json);
+    return json_end(&json);
+}

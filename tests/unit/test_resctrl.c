@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/memory_host.h"
+
+#include "collectors/memory/resctrl.h"
+
+// resctrl as Intel's and AMD's hosts show it: which bytes count, once each, for which socket.
+
+// A host of two sockets; each has `caches` last-level caches of two CPUs each, which are numbered through.
+static void add_caches(const struct host_tree *tree, unsigned caches) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "0-%u\n", 4 * caches - 1);
+    host_tree_write(tree, "devices/system/cpu/online", text);
+    for (unsigned cpu = 0; cpu < 4 * caches; cpu++) {
+        memory_add_cpus(tree, cpu, 1, cpu < 2 * caches ? "0\n" : "1\n");
+        memory_write(tree, "1\n", "devices/system/cpu/cpu%u/cache/index0/level", cpu);
+        memory_write(tree, "3\n", "devices/system/cpu/cpu%u/cache/index3/level", cpu);
+        memory_write(tree, "2\n", "devices/system/cpu/cpu%u/cache/index2/level", cpu);
+        (void)snprintf(text, sizeof text, "%u\n", cpu / 2);
+        memory_write(tree, text, "devices/system/cpu/cpu%u/cache/index3/id", cpu);
+    }
+}
+
+static void mount_it(const struct host_tree *tree) {
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "22 27 0:20 / /sys rw - sysfs sysfs rw\n56 22 0:44 / %s/resctrl rw - resctrl resctrl rw\n",
+                   tree->root);
+    host_tree_write(tree, "self/mountinfo", text);
+    memory_write(tree, "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n", "resctrl/info/L3_MON/mon_features");
+}
+
+// Texts of a group ("" the root, "web/" a control group) in a domain; NULL: there is no such file.
+static void write_domain(const struct host_tree *tree, const char *group, unsigned domain, const char *total,
+                         const char *local) {
+    memory_write(tree, "123\n", "resctrl/%smon_data/mon_L3_%02u/llc_occupancy", group, domain);
+    if (total)
+        memory_write(tree, total, "resctrl/%smon_data/mon_L3_%02u/mbm_total_bytes", group, domain);
+    if (local)
+        memory_write(tree, local, "resctrl/%smon_data/mon_L3_%02u/mbm_local_bytes", group, domain);
+}
+
+static void remove_folder(const struct host_tree *tree, const char *name) {
+    char command[512];
+    (void)snprintf(command, sizeof command, "rm -r '%s/%s'", tree->root, name);
+    assert_int_equal(system(command), 0);
+}
+
+static void assert_socket(const struct host_memory *memory, size_t i, double local, double remote) {
+    assert_true(memory->n_sockets > i);
+    if (memory->sockets[i].bytes.local != local || memory->sockets[i].bytes.remote != remote)
+        fail_msg("socket %zu has %.0f and %.0f bytes", i, memory->sockets[i].bytes.local,
+                 memory->sockets[i].bytes.remote);
+}
+
+static void test_control_groups_add_up_and_monitoring_groups_are_in_them(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "700\n");
+    write_domain(tree, "", 1, "500\n", "500\n");
+    write_domain(tree, "web/", 0, "100\n", "90\n");
+    write_domain(tree, "web/", 1, "10\n", "9\n");
+    write_domain(tree, "mon_groups/one/", 0, "400\n", "300\n");                             // part of the root's
+    write_domain(tree, "web/mon_groups/two/", 1, "10\n", "9\n");                            // part of web's
+    memory_write(tree, "77\n", "resctrl/mon_data/mon_L3_00/mon_sub_L3_00/mbm_total_bytes"); // part of the domain's
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->resctrl, RESCTRL_COUNTING);
+    assert_int_equal(memory->n_domains, 2);
+    assert_int_equal(memory->n_sockets, 2);
+    assert_socket(memory, 0, 790, 310);
+    assert_socket(memory, 1, 509, 1);
+    assert_true(isnan(memory->sockets[0].bytes.all));
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_amd_has_a_domain_for_each_core_complex(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 4);
+    mount_it(tree);
+    for (unsigned domain = 0; domain < 8; domain++)
+        write_domain(tree, "", domain, "100\n", domain < 4 ? "60\n" : "80\n");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->n_domains, 8);
+    assert_int_equal(memory->n_sockets, 2);
+    assert_socket(memory, 0, 240, 160);
+    assert_socket(memory, 1, 320, 80);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_a_group_without_a_counter_adds_nothing(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "700\n");
+    write_domain(tree, "", 1, "Unassigned\n", "Unassigned\n");
+    write_domain(tree, "web/", 0, "500\n", "Unavailable\n"); // a difference would take local bytes for remote ones
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->resctrl, RESCTRL_COUNTING);
+    assert_socket(memory, 0, 700, 300);
+    assert_true(isnan(memory->sockets[1].bytes.local));
+    assert_string_equal(memory->problem, "");
+    host_memory_unref(memory);
+    write_domain(tree, "", 0, "Error\n", "Unavailable\n");
+    memory = memory_read_at(reader, 110);
+    assert_socket(memory, 0, 700, 300); // for now
+    host_memory_unref(memory);
+    write_domain(tree, "", 0, "1100\n", "750\n");
+    memory = memory_read_at(reader, 120);
+    assert_socket(memory, 0, 750, 350);
+    assert_true(host_memory_rate(&memory->sockets[0].bytes, &memory->sockets[0].before, memory->seconds) == 10);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_where_no_counter_is_assigned_at_all_it_says_so(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "Unassigned\n", "Unassigned\n");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->resctrl, RESCTRL_NOT_COUNTING);
+    for (size_t i = 0; i < HOST_MEMORY_SERIES_BYTES; i++)
+        assert_true(isnan(host_memory_series(memory, HOST_MEMORY_SERIES_TOTALS + i)));
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_without_local_bytes_all_are_of_one_kind(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", NULL);
+    write_domain(tree, "", 1, "2000\n", NULL);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_true(memory->sockets[0].bytes.all == 1000 && memory->sockets[1].bytes.all == 2000);
+    assert_true(isnan(memory->sockets[0].bytes.local) && isnan(memory->sockets[0].bytes.remote));
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_a_count_that_falls_adds_nothing_and_goes_on(void **state) {
+    const struct host_tree *tree = *state;
+    static const struct {
+        const char *total, *local;
+        double shown_local, shown_remote;
+    } steps[] = {{"1000\n", "700\n", 700, 300},
+                 {"1200\n", "800\n", 800, 400},
+                 {"50\n", "40\n", 800, 400}, // a monitoring group in it was removed, or the counter was set back
+                 {"150\n", "100\n", 860, 440},
+                 {"160\n", "115\n", 875, 440}}; // local bytes were read later
+    add_caches(tree, 1);
+    mount_it(tree);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        write_domain(tree, "", 0, steps[i].total, steps[i].local);
+        struct host_memory *memory = memory_read_at(reader, 100 + 10 * i);
+        assert_socket(memory, 0, steps[i].shown_local, steps[i].shown_remote);
+        host_memory_unref(memory);
+    }
+    memory_reader_free(reader);
+}
+
+static void test_groups_that_come_and_go_leave_totals_that_only_grow(void **state) {
+    const struct host_tree *tree = *state;
+    char from[300], to[300];
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "1000\n");
+    write_domain(tree, "web/", 0, "100\n", "100\n");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    host_memory_unref(memory_read_at(reader, 100));
+    (void)snprintf(from, sizeof from, "%s/resctrl/web", tree->root);
+    (void)snprintf(to, sizeof to, "%s/resctrl/shop", tree->root);
+    assert_int_equal(rename(from, to), 0); // the same group under another name
+    struct host_memory *memory = memory_read_at(reader, 110);
+    assert_socket(memory, 0, 1100, 0);
+    host_memory_unref(memory);
+    remove_folder(tree, "resctrl/shop");
+    memory = memory_read_at(reader, 120);
+    assert_socket(memory, 0, 1100, 0);
+    host_memory_unref(memory);
+    write_domain(tree, "new/", 0, "30\n", "20\n"); // it began at 0
+    memory = memory_read_at(reader, 130);
+    assert_socket(memory, 0, 1120, 10);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_it_is_followed_when_somebody_mounts_and_unmounts_it(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    write_domain(tree, "", 0, "1000\n", "1000\n");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->resctrl, RESCTRL_NOT_MOUNTED);
+    assert_int_equal(memory->n_sockets, 0);
+    host_memory_unref(memory);
+    mount_it(tree);
+    memory = memory_read_at(reader, 110);
+    assert_socket(memory, 0, 1000, 0);
+    host_memory_unref(memory);
+    host_tree_write(tree, "self/mountinfo", "22 27 0:20 / /sys rw - sysfs sysfs rw\n");
+    memory = memory_read_at(reader, 120);
+    assert_int_equal(memory->resctrl, RESCTRL_NOT_MOUNTED);
+    assert_int_equal(memory->n_sockets, 0);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_a_mount_without_monitoring_counts_nothing(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    memory_write(tree, "L3:0=fff\n", "resctrl/schemata");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->resctrl, RESCTRL_NOT_COUNTING);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_a_file_that_holds_nonsense_is_named(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "a lot\n", "700\n");
+    write_domain(tree, "", 1, "1000\n", "700\n");
+    memory_write(tree, "9\n", "resctrl/mon_data/mon_L3_x/mbm_total_bytes");
+    memory_write(tree, "9\n", "resctrl/mon_data/mon_L3_5.old/mbm_total_bytes");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    char problem[HOST_MEMORY_PROBLEM_MAX];
+    (void)snprintf(problem, sizeof problem,
+                   "%s/resctrl/mon_data/mon_L3_00/mbm_total_bytes does not hold a number of bytes, which are missing",
+                   tree->root);
+    assert_string_equal(memory->problem, problem);
+    assert_int_equal(memory->n_domains, 2);
+    assert_socket(memory, 1, 700, 300);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_a_domain_of_no_known_socket_is_shown_without_one(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 9, "1000\n", "700\n");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->n_domains, 1);
+    assert_int_equal(memory->domains[0].socket, -1);
+    assert_true(memory->domains[0].bytes.local == 700);
+    assert_int_equal(memory->n_sockets, 0);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_more_groups_than_can_be_read_have_no_sum(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "700\n");
+    for (int i = 0; i < RESCTRL_GROUPS_MAX; i++) {
+        char group[32];
+        (void)snprintf(group, sizeof group, "g%d/", i);
+        write_domain(tree, group, 0, "1\n", "1\n");
+    }
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->resctrl, RESCTRL_TOO_MANY);
+    assert_int_equal(memory->n_domains, 0);
+    assert_true(host_memory_same_series(memory, NULL));
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_each_file_that_makes_a_cpu_answer_is_counted(void **state) {
+    const struct host_tree *tree = *state;
+    unsigned interrupts;
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "700\n");
+    write_domain(tree, "", 1, "1000\n", NULL);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    const struct memory_reader_choice all = {true, true}, nodes = {true, false};
+    host_memory_unref(memory_reader_read(reader, all, (struct memory_reader_time){1, 1}, &interrupts));
+    assert_int_equal(interrupts, 3);
+    struct host_memory *memory = memory_reader_read(reader, nodes, (struct memory_reader_time){2, 2}, &interrupts);
+    assert_int_equal(interrupts, 0);
+    assert_int_equal(memory->resctrl, RESCTRL_NOT_ASKED);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_control_groups_add_up_and_monitoring_groups_are_in_them),
+        ON_A_TREE(test_amd_has_a_domain_for_each_core_complex),
+        ON_A_TREE(test_a_group_without_a_counter_adds_nothing),
+        ON_A_TREE(test_where_no_counter_is_assigned_at_all_it_says_so),
+        ON_A_TREE(test_without_local_bytes_all_are_of_one_kind),
+        ON_A_TREE(test_a_count_that_falls_adds_nothing_and_goes_on),
+        ON_A_TREE(test_groups_that_come_and_go_leave_totals_that_only_grow),
+        ON_A_TREE(test_it_is_followed_when_somebody_mounts_and_unmounts_it),
+        ON_A_TREE(test_a_mount_without_monitoring_counts_nothing),
+        ON_A_TREE(test_a_file_that_holds_nonsense_is_named),
+        ON_A_TREE(test_a_domain_of_no_known_socket_is_shown_without_one),
+        ON_A_TREE(test_more_groups_than_can_be_read_have_no_sum),
+        ON_A_TREE(test_each_file_that_makes_a_cpu_answer_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
