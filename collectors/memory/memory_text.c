@@ -83,10 +83,11 @@ static bool is_octal(const char *text) {
 static bool copy_path(const char *field, char *path, size_t size) {
     size_t length = 0;
     while (*field != ' ' && *field != '\n' && *field != '\0') {
-        if (length + 1 >= size)
-            return false;
         bool escaped = field[0] == '\\' && is_octal(field + 1);
-        path[length++] = escaped ? (char)((field[1] - '0') * 64 + (field[2] - '0') * 8 + (field[3] - '0')) : field[0];
+        char next = escaped ? (char)((field[1] - '0') * 64 + (field[2] - '0') * 8 + (field[3] - '0')) : field[0];
+        if (length + 1 >= size || next == '\0')
+            return false;
+        path[length++] = next;
         field += escaped ? 4 : 1;
     }
     path[length] = '\0';

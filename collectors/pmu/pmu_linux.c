@@ -292,6 +292,7 @@ const char *pmu_linux_reason(int error) {
     case -ENOSYS:
         return "absent";
     case -ENODEV:
+    case -ENXIO:
         return "offline";
     case -EMFILE:
     case -ENFILE:
@@ -328,6 +329,10 @@ static const char *remedy_of(int error) {
         return "the kernel is built without perf events: use one with CONFIG_PERF_EVENTS";
     case -ENODEV:
         return "the CPU is offline: bring it back, and it is measured from the next round on";
+    case -ENXIO: // of a PMU outside the cores
+        return "the PMU is gone: its driver has been unloaded, or no CPU that could read it is online. Its totals "
+               "stand "
+               "still until it is back, and the others go on";
     case -EINVAL:
         return "the kernel does not take such an event, or so many at once, on this PMU: use a newer kernel, or name "
                "other metric groups; where guests is auto, try guests: share";

@@ -200,3 +200,8 @@ int uncore_find_bytes(const struct host_roots *roots, const char *pmu, const cha
         *out = unit.factor;
     return r;
 }
+
+void uncore_find_identifier(const struct host_roots *roots, const char *pmu, char *out, size_t size) {
+    if (read_file(roots, pmu, "identifier", out, size) <= 0)
+        out[0] = '\0';
+}

@@ -35,6 +35,9 @@ void uncore_host_deinit(struct uncore_host *host);
 // uncore_boxes_deinit.
 int uncore_find_named(const struct host_roots *roots, const char *pattern, struct uncore_boxes *out);
 
+// The PMU's file `identifier`; "" if there is none.
+void uncore_find_identifier(const struct host_roots *roots, const char *pmu, char *out, size_t size);
+
 // The bytes of one count of an event that the kernel names, from its files NAME.scale and NAME.unit. -ENOENT if the
 // kernel states no unit, -EINVAL if they are no number or no unit of bytes.
 int uncore_find_bytes(const struct host_roots *roots, const char *pmu, const char *event, double *out);

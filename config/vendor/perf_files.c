@@ -167,7 +167,8 @@ static const struct known_field {
 } KNOWN[][8] = {
     [4] = {{"Unit", PERF_UNIT}},
     [5] = {{"UMask", PERF_UMASK}},
-    [6] = {{"FCMask", PERF_FC_MASK}, {"ExtSel", PERF_EXT_SEL}, {"Invert", PERF_INVERT}, {"Filter", PERF_FILTER}},
+    [6] = {{"Compat", PERF_COMPAT},
+           {"FCMask", PERF_FC_MASK}, {"ExtSel", PERF_EXT_SEL}, {"Invert", PERF_INVERT}, {"Filter", PERF_FILTER}},
     [7] = {{"Counter", PERF_COUNTER}, {"SliceId", PERF_SLICE_ID}},
     [8] = {{"MSRIndex", PERF_MSR_INDEX},
            {"MSRValue", PERF_MSR_VALUE},

@@ -76,6 +76,7 @@ enum perf_field {
     PERF_METRIC_CONSTRAINT,
     PERF_SCALE_UNIT,
     PERF_GENERIC_COUNTERS,
+    PERF_COMPAT, // a regular expression of the PMU's identifier
     PERF_FIELD_N
 };
 

@@ -2,6 +2,7 @@
 #include "config/vendor/perf_json.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,26 @@ static int read_pmu_formats(struct perf_reader *reader) {
     return r;
 }
 
+// The format of the boxes is that of the first row for their PMU; of several rows for one pattern as above.
+static int read_boxes_format(struct perf_reader *reader) {
+    struct fault fault;
+    const cJSON *row, *field;
+    int r = 0;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "pmu_formats")) {
+        const char *pmu = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "pmu"));
+        const char *cpuid = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "cpuid"));
+        if (!pmu || fnmatch(pmu, reader->pmu, 0) != 0 || (cpuid && !environment_is_cpu(&reader->environment, cpuid)))
+            continue;
+        cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(row, "format")) {
+            if (r == 0 && cJSON_IsString(field))
+                r = take(reader, catalog_builder_add_format(reader->builder, field->string, field->valuestring, &fault),
+                         &fault);
+        }
+        return r;
+    }
+    return take(reader, catalog_builder_add_format(reader->builder, "event", "config:0-63", &fault), &fault);
+}
+
 // Reads the codes of exclusive events. Of several rows, all for this CPU apply.
 static int read_exclusive(struct perf_reader *reader) {
     struct fault fault;
@@ -69,6 +90,8 @@ static int read_format(struct perf_reader *reader) {
     struct fault fault;
     const cJSON *field;
     int r = 0;
+    if (reader->request->boxes)
+        return read_boxes_format(reader);
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "format")) {
         if (r == 0 && cJSON_IsString(field))
             r = take(reader, catalog_builder_add_format(reader->builder, field->string, field->valuestring, &fault),
@@ -88,7 +111,7 @@ static int read_format(struct perf_reader *reader) {
 static int catalog_begin(struct perf_reader *reader) {
     const char *vendor = "", *pmu = reader->pmu;
     (void)json_get_text(&reader->tree, "vendor", JSON_REQUIRED, &vendor);
-    if (!reader->request->pmu && strcmp(pmu, "cpu") == 0)
+    if (!reader->request->pmu && !reader->request->boxes && strcmp(pmu, "cpu") == 0)
         (void)json_get_text(&reader->tree, "pmu", JSON_OPTIONAL, &pmu);
     if (reader->trees_reader.status < 0)
         return reader->trees_reader.status;
@@ -111,7 +134,8 @@ static int catalog_begin(struct perf_reader *reader) {
 
 static unsigned general_counters(const struct perf_reader *reader) {
     double general = 4;
-    (void)json_get_number(&reader->tree, "general_counters", JSON_OPTIONAL, 1, 64, &general);
+    if (!reader->request->boxes)
+        (void)json_get_number(&reader->tree, "general_counters", JSON_OPTIONAL, 1, 64, &general);
     for (size_t i = 0; i < reader->n; i++) {
         struct perf_entry entry;
         if (!reader->items[i].counts)
@@ -138,9 +162,11 @@ static size_t known_events(const struct perf_reader *reader, const char *key, co
 static int read_counters(struct perf_reader *reader) {
     struct fault fault;
     const char *events[PERF_LIST_MAX], *watchdog;
-    size_t n = known_events(reader, "fixed", events);
+    size_t n = reader->request->boxes ? 0 : known_events(reader, "fixed", events);
     int r = take(reader, catalog_builder_set_counters(reader->builder, general_counters(reader), events, n, &fault),
                  &fault);
+    if (reader->request->boxes)
+        return r;
     // a group of one event is none
     n = known_events(reader, "resident", events);
     if (r == 0 && n > 1 && n <= CATALOG_TOPDOWN_MAX)
@@ -205,12 +231,58 @@ static int load(struct perf_reader *reader, struct catalog_builder **out) {
     return r;
 }
 
+static int open_files(const struct perf_json_request *request, struct errors *errors, struct perf_files *out) {
+    return request->perfmon ? perfmon_files_open(request->path, request->cpuid, request->trees, errors, out)
+                            : perf_files_open(request->path, request->cpuid, errors, out);
+}
+
 int perf_json_read(const struct perf_json_request *request, struct errors *errors, struct catalog_builder **out) {
     struct perf_reader reader = {.request = request, .errors = errors};
-    int r = request->perfmon ? perfmon_files_open(request->path, request->cpuid, request->trees, errors, &reader.files)
-                             : perf_files_open(request->path, request->cpuid, errors, &reader.files);
+    int r = open_files(request, errors, &reader.files);
     if (r == 0)
         r = load(&reader, out);
+    perf_files_close(&reader.files);
+    return r;
+}
+
+static void add_pmu(const struct perf_reader *reader, const char *unit, struct perf_json_pmus *out) {
+    char made[PERF_GROUP_NAME_MAX];
+    const char *pmu = perf_pmu_of_unit(reader, unit, made, sizeof made);
+    size_t i = 0;
+    while (i < out->n && strcmp(out->names[i], pmu) != 0)
+        i++;
+    if (i == out->n && i < PERF_BOXES_MAX && strlen(pmu) < PERF_PMU_MAX)
+        (void)snprintf(out->names[out->n++], PERF_PMU_MAX, "%s", pmu);
+}
+
+static bool is_core_unit(const struct perf_reader *reader, const char *unit) {
+    const cJSON *core;
+    bool is = strcmp(unit, "core") == 0;
+    cJSON_ArrayForEach(core, cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus")) {
+        is = is || (cJSON_IsString(core) && strcmp(core->valuestring, unit) == 0);
+    }
+    return is;
+}
+
+int perf_json_find_boxes(const struct perf_json_request *request, struct errors *errors, struct perf_json_pmus *out) {
+    struct perf_reader reader = {.request = request, .errors = errors};
+    struct perf_cursor cursor = {.next = NULL};
+    struct perf_entry entry;
+    int r = open_files(request, errors, &reader.files);
+    if (r < 0)
+        return r;
+    reader.trees_reader = (struct json_reader){.file = request->trees, .errors = errors};
+    reader.trees = json_load(&reader.trees_reader, TREES_FILE_MAX, TREES_DEPTH_MAX);
+    r = reader.trees ? 0 : reader.trees_reader.status;
+    if (r == 0) {
+        reader.root = json_root(&reader.trees_reader, reader.trees);
+        out->n = 0;
+        while (perf_files_next(&reader.files, &cursor, errors, &entry))
+            if (entry.fields[PERF_EVENT_NAME] && entry.fields[PERF_UNIT] &&
+                !is_core_unit(&reader, entry.fields[PERF_UNIT]))
+                add_pmu(&reader, entry.fields[PERF_UNIT], out);
+    }
+    cJSON_Delete(reader.trees);
     perf_files_close(&reader.files);
     return r;
 }

@@ -13,6 +13,19 @@
 #include "core/base/error.h"
 #include "core/spec/catalog_builder.h"
 
+// PMUs outside the cores, instead of a core's: a catalog of one box (core/uncore/uncore.h). It has the metrics that need
+// an event of these PMUs, each in its MetricGroup, and all that can be measured in a group of the PMU's name.
+//
+// Where perf's values are those of a host, ours are those of any scope. A scope is so many packages as it has boxes over
+// boxes of a package: #num_packages is that number, and #num_cores, #num_dies and #num_cpus_online are that of the host
+// over its packages, times it. source_count(E) is the boxes of a package, and an event of one box of each package
+// (cha_0@event@) is the mean of a package's boxes.
+struct perf_json_boxes {
+    const char *pmu;    // the kernel's name without the box's number: "uncore_cha", "amd_umc", "arm_cmn"
+    const char *identifier; // of the PMU; "": it has none
+    double per_package; // boxes, their mean; at least 1
+};
+
 struct perf_json_request {
     const char *path;                      // see perf_files_open
     bool perfmon;                          // the files are intel/perfmon's own: see perfmon_files_open
@@ -20,6 +33,7 @@ struct perf_json_request {
     const char *trees;                     // path of trees.json
     const char *pmu;                       // the core PMU ("cpu_atom"); NULL: "cpu", or the first of a hybrid's files
     const struct environment *environment; // NULL: environment_init's
+    const struct perf_json_boxes *boxes;   // NULL: cores
     bool all_events;                       // false: only events that metrics use are in the catalog
 };
 
@@ -27,6 +41,15 @@ struct perf_json_request {
 // added to `errors`; each disables only what depends on it. Returns -EINVAL with the reason if no catalog can be built,
 // -ENOENT with the reason if there are no files for this CPU, -ENOMEM. The spec's name is the folder's.
 int perf_json_read(const struct perf_json_request *request, struct errors *errors, struct catalog_builder **out);
+
+// The kernel's names of the PMUs outside the cores that the files have events of, as in struct perf_json_boxes. Returns
+// as perf_json_read does.
+enum { PERF_BOXES_MAX = 64, PERF_PMU_MAX = 64 };
+struct perf_json_pmus {
+    char names[PERF_BOXES_MAX][PERF_PMU_MAX];
+    size_t n;
+};
+int perf_json_find_boxes(const struct perf_json_request *request, struct errors *errors, struct perf_json_pmus *out);
 
 // A finished catalog of one file's text instead of the request's path; errors show `name` as the file.
 int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,

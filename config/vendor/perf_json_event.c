@@ -129,9 +129,10 @@ static int entry_terms(const struct perf_reader *reader, const struct perf_entry
                   {PERF_EN_ALL_CORES, "enallcores"}, {PERF_EN_ALL_SLICES, "enallslices"},
                   {PERF_SLICE_ID, "sliceid"},        {PERF_THREAD_MASK, "threadmask"}};
     *out = (struct terms){.text = ""};
-    const char *known = perf_is_core(reader, entry->fields[PERF_UNIT]) && entry->fields[PERF_EVENT_NAME]
-                            ? perf_tree_text_any(reader, "terms", entry->fields[PERF_EVENT_NAME])
-                            : NULL;
+    const char *known =
+        !reader->request->boxes && perf_is_core(reader, entry->fields[PERF_UNIT]) && entry->fields[PERF_EVENT_NAME]
+            ? perf_tree_text_any(reader, "terms", entry->fields[PERF_EVENT_NAME])
+            : NULL;
     if (known) { // perf's build replaces these as a whole
         append(out, "%s", known);
         return 0;
@@ -201,7 +202,7 @@ static int add_core_event(struct perf_reader *reader, const char *name, const ch
         read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);
     }
     text.sampling_only = is_sampled(reader, terms);
-    text.may_be_zero = may_be_zero(reader, name);
+    text.may_be_zero = reader->request->boxes || may_be_zero(reader, name); // a box may have nothing to do
     int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }
@@ -247,6 +248,11 @@ static int find_item(const struct perf_reader *reader, const char *name, size_t 
     return item >= 0 && reader->items[item].event_state != PERF_WRONG ? item : -1;
 }
 
+// What the kernel itself calls an event of a core. NULL: nothing, or the catalog is of boxes.
+static const char *kernels_event(const struct perf_reader *reader, const char *name) {
+    return reader->request->boxes ? NULL : perf_tree_text_any(reader, "events", name);
+}
+
 // The terms of an event of the core PMU or of an entry, by name. For the kernel's own events *entry stays without a
 // value.
 static int base_terms(const struct perf_reader *reader, const char *name, size_t length, struct terms *out,
@@ -258,7 +264,7 @@ static int base_terms(const struct perf_reader *reader, const char *name, size_t
         return entry_terms(reader, entry, out, fault);
     }
     (void)snprintf(text, sizeof text, "%.*s", (int)length, name);
-    const char *alias = perf_tree_text_any(reader, "events", text);
+    const char *alias = kernels_event(reader, text);
     if (!alias)
         return -ENOENT;
     *out = (struct terms){.text = ""};
@@ -286,7 +292,7 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
     const cJSON *named =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "pmu_events"), pmu);
     const char *alias = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(known ? known : named, made));
-    bool other = known != NULL;
+    bool other = known != NULL || strncmp(pmu, "cpu", 3) == 0, one;
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reader->root.value, "other_pmus")) {
         other = other || (cJSON_IsString(item) && strcmp(item->valuestring, pmu) == 0);
@@ -300,9 +306,12 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
     }
     bool replaces = alias || entry.value;
     merge(base.text, replaces ? next_term(terms) : terms, &whole);
+    if (whole.cut)
+        return fault_set(fault, "the event %.80s has too many terms", name);
+    if (perf_boxes_are(reader, pmu, strlen(pmu), &one))
+        return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, fault);
     (void)snprintf(made, sizeof made, "%s%s", other || strncmp(pmu, "uncore_", 7) == 0 ? "" : "uncore_", pmu);
-    return whole.cut ? fault_set(fault, "the event %.80s has too many terms", name)
-                     : add_other_event(reader, name, made, whole.text, NULL, fault);
+    return add_other_event(reader, name, made, whole.text, NULL, fault);
 }
 
 // Adds an alias of an event, such as cpu_core@NAME@: one counter counts both.
@@ -364,10 +373,10 @@ static int resolve_terms(struct perf_reader *reader, const char *name, const cha
         return fault_set_kind(fault, FAULT_EVENT, 0, "needs %.100s, which is not written as pmu@terms@", name);
     (void)snprintf(head, sizeof head, "%.*s", (int)(at - name), name);
     (void)snprintf(terms, sizeof terms, "%.*s", (int)(close - at - 1), at + 1);
-    const char *alias = perf_tree_text_any(reader, "events", head);
+    const char *alias = kernels_event(reader, head);
     if (find_item(reader, head, strlen(head)) >= 0 || alias)
         return resolve_core(reader, name, head, strlen(head), terms, fault);
-    if (strcmp(head, reader->pmu) != 0 && strcmp(head, "cpu") != 0)
+    if (reader->request->boxes || (strcmp(head, reader->pmu) != 0 && strcmp(head, "cpu") != 0))
         return resolve_other(reader, name, head, terms, fault);
     bool named = terms[name_length(terms)] != '='; // the first term is an event
     return named ? resolve_core(reader, name, terms, term_length(terms), next_term(terms), fault)
@@ -388,6 +397,6 @@ int perf_event_resolve(struct perf_reader *reader, const char *name, struct faul
         return resolve_terms(reader, name, at, fault);
     if (colon && find_item(reader, name, (size_t)(colon - name)) >= 0)
         return resolve_modifiers(reader, name, colon, fault);
-    const char *alias = perf_tree_text_any(reader, "events", name);
+    const char *alias = kernels_event(reader, name);
     return alias ? add_core_event(reader, name, alias, NULL, fault) : refuse_unknown(name, length, fault);
 }

@@ -65,12 +65,19 @@ static int group_add(struct groups *groups, const char *name, size_t length, con
     return 0;
 }
 
+static bool is_unmeasurable(const struct perf_reader *reader, const char *name) {
+    int metric = catalog_find_metric(reader->catalog, name);
+    return metric < 0 || reader->catalog->metrics[metric].unmeasurable;
+}
+
 static int collect(struct perf_reader *reader, struct groups *groups) {
     int r = 0;
     for (size_t i = 0; i < reader->n && r == 0; i++) {
         struct perf_entry entry;
-        if (reader->items[i].metric_state != PERF_READ)
+        if (reader->items[i].metric_state != PERF_READ || (reader->request->boxes && !reader->items[i].listed))
             continue;
+        if (reader->request->boxes && !is_unmeasurable(reader, reader->items[i].metric))
+            r = group_add(groups, reader->pmu, strlen(reader->pmu), reader->items[i].metric);
         perf_item_read(reader, &reader->items[i], &entry);
         for (const char *at = entry.fields[PERF_METRIC_GROUP]; at && *at != '\0' && r == 0;) {
             at += strspn(at, "; ");
@@ -221,12 +228,15 @@ static int add_level1(struct perf_reader *reader) {
 
 int perf_groups_read(struct perf_reader *reader) {
     struct groups groups = {.n = 0};
+    bool boxes = reader->request->boxes != NULL; // no methodology is theirs
     int r = collect(reader, &groups);
-    if (r == 0)
+    if (r == 0 && !boxes)
         r = collect_own(reader, &groups);
     if (r == 0)
         r = add_groups(reader, &groups);
     groups_deinit(&groups);
+    if (boxes)
+        return r;
     if (r == 0)
         r = add_stage(reader, "stage_1", 1);
     if (r == 0)

@@ -99,9 +99,11 @@ int perf_items_collect(struct perf_reader *reader) {
     struct perf_cursor cursor = {.next = NULL};
     struct perf_entry entry;
     const cJSON *core_pmus = cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus");
-    reader->pmu = reader->request->pmu;
+    reader->pmu = reader->request->boxes ? reader->request->boxes->pmu : reader->request->pmu;
     while (perf_files_next(&reader->files, &cursor, reader->errors, &entry)) {
-        if (is_of_other_core(reader, core_pmus, entry.fields[PERF_UNIT]))
+        bool of_boxes = reader->request->boxes && entry.fields[PERF_METRIC_NAME]; // a core's may need their events
+        if ((!of_boxes && is_of_other_core(reader, core_pmus, entry.fields[PERF_UNIT])) ||
+            !perf_boxes_fit(reader, entry.fields[PERF_COMPAT]))
             continue;
         int r = items_reserve(reader);
         if (r < 0)

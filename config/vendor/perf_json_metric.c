@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -118,9 +119,22 @@ static const char *other_export_name(const char *name, const char *units, char *
 
 // ---- adding ----
 
-static bool counts_by_cpu(const struct perf_reader *reader, unsigned pmu) {
+static bool counts_here(const struct perf_reader *reader, unsigned pmu) {
+    if (reader->request->boxes)
+        return pmu == 0;
     return pmu == 0 || cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"),
                                            reader->catalog->pmus[pmu]);
+}
+
+// Events of other PMUs have no window in common with these. The files' own PMUs outside the cores have groups of
+// theirs.
+static void tell_elsewhere(const struct perf_reader *reader, const struct catalog_event *event, struct fault *out) {
+    const char *pmu = reader->catalog->pmus[event->code.pmu];
+    bool group = !reader->request->boxes && (strncmp(pmu, "uncore_", 7) == 0 || strncmp(pmu, "amd_", 4) == 0);
+    (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.80s of the PMU %.60s, which %s%s%.60s%s", event->name, pmu,
+                         reader->request->boxes ? "does not count with these" : "does not count by CPU",
+                         group ? ": 'uncore: {groups: [" : "", group ? pmu : "",
+                         group ? "]}' measures metrics of that PMU alone" : "");
 }
 
 // Finds the reason why no host can measure the formula's inputs; false if none is known.
@@ -128,12 +142,11 @@ static bool find_obstacle(const struct perf_reader *reader, const struct formula
     const struct catalog *catalog = reader->catalog;
     for (size_t i = 0; i < formula->n_variables; i++) {
         const struct catalog_event *event = &catalog->events[formula->variables[i]];
-        bool elsewhere = event->kind == EVENT_COUNTED && !counts_by_cpu(reader, event->code.pmu);
+        bool elsewhere = event->kind == EVENT_COUNTED && !counts_here(reader, event->code.pmu);
         if (!elsewhere && !event->sampling_only)
             continue;
         if (elsewhere)
-            (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.100s of the PMU %.60s, which does not count by CPU",
-                                 event->name, catalog->pmus[event->code.pmu]);
+            tell_elsewhere(reader, event, out);
         else
             (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.100s, which can only be sampled", event->name);
         return true;
@@ -166,13 +179,13 @@ static int add_metric(struct perf_reader *reader, const struct catalog_metric_te
 // A formula that does not parse is the file's fault; an unknown name may be the host's.
 static bool is_mistake(const struct fault *fault) { return fault->kind == FAULT_FORMULA; }
 
-static int read_metric(struct perf_reader *reader, struct perf_item *item) {
+static int read_formula(struct perf_reader *reader, struct perf_item *item, const char *formula) {
     struct fault fault = {.text = ""};
     struct perf_entry entry;
     const char *name = item->metric;
     char units[UNITS_MAX], made[EXPORT_NAME_MAX];
     bool outer = reader->report;
-    struct catalog_metric_text text = {.name = name, .title = name, .formula = item->formula};
+    struct catalog_metric_text text = {.name = name, .title = name, .formula = formula};
     perf_item_read(reader, item, &entry);
     item->metric_state = PERF_BEING_READ;
     reader->report = false;
@@ -196,6 +209,15 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
         perf_entry_fail(&entry, reader->errors, "%s", fault.text);
     reader->report = outer;
     return r == -ENOMEM ? r : 0;
+}
+
+static int read_metric(struct perf_reader *reader, struct perf_item *item) {
+    if (!reader->request->boxes)
+        return read_formula(reader, item, item->formula);
+    char *formula = perf_boxes_formula(reader, item->formula);
+    int r = formula ? read_formula(reader, item, formula) : -ENOMEM;
+    free(formula);
+    return r;
 }
 
 // Adds the tree's metrics whose events are in the files, unless the files have a metric of that name.
@@ -230,19 +252,21 @@ static int read_own(struct perf_reader *reader) {
 int perf_metrics_read(struct perf_reader *reader) {
     const struct catalog_resolver resolver = {.resolve = resolve, .context = reader};
     int r = 0;
+    if (reader->request->boxes)
+        perf_boxes_list(reader);
     catalog_builder_set_resolver(reader->builder, &resolver);
     for (size_t i = 0; i < reader->n && r == 0; i++) {
         struct perf_item *item = &reader->items[i];
-        if (!item->metric != !item->formula) {
+        if (!item->metric != !item->formula && !reader->request->boxes) {
             struct perf_entry entry;
             perf_item_read(reader, item, &entry);
             perf_entry_fail(&entry, reader->errors,
                             item->metric ? "the metric has no MetricExpr" : "the metric has no MetricName");
-        } else if (item->metric && item->metric_state == PERF_UNREAD) {
+        } else if (item->metric && item->metric_state == PERF_UNREAD && (item->listed || !reader->request->boxes)) {
             r = read_metric(reader, item);
         }
     }
-    if (r == 0)
+    if (r == 0 && !reader->request->boxes)
         r = read_own(reader);
     catalog_builder_set_resolver(reader->builder, NULL);
     return r;

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_CONFIG_VENDOR_PERF_JSON_PRIVATE_H
 #define TOPDOWND_CONFIG_VENDOR_PERF_JSON_PRIVATE_H
 
-// Shared by the files of perf_json. Each calls only those before it: perf_json_item.c collects the entries,
-// perf_json_tree.c finds the tree of this CPU, perf_json_event.c adds events, perf_json_metric.c metrics,
+// Shared by the files of perf_json. Each calls only those before it: perf_json_tree.c knows the
+// tree of this CPU, perf_json_boxes.c what entries mean for PMUs outside the cores, perf_json_item.c collects the
+// entries, perf_json_tree.c finds the tree of this CPU, perf_json_event.c adds events, perf_json_metric.c metrics,
 // perf_json_group.c groups and level 1, and perf_json.c assembles the catalog.
 
 #include "config/json/json_reader.h"
@@ -22,6 +23,7 @@ struct perf_item {
     const char *event, *metric, *formula; // NULL: none
     enum perf_state metric_state, event_state;
     bool counts; // gives a unit's number of counters
+    bool listed; // a metric of the boxes
 };
 
 // One of the tree's lists.
@@ -79,6 +81,15 @@ bool perf_is_core(const struct perf_reader *reader, const char *unit);
 int perf_event_resolve(struct perf_reader *reader, const char *name, struct fault *fault);
 // Adds the events of all entries and reports mistakes.
 int perf_events_read(struct perf_reader *reader);
+
+// False for an entry of PMUs with other identifiers.
+bool perf_boxes_fit(const struct perf_reader *reader, const char *compat);
+// True if `pmu`, as a formula writes it, means the request's boxes; *one: of each package only one of them.
+bool perf_boxes_are(const struct perf_reader *reader, const char *pmu, size_t length, bool *one);
+// Marks the metrics that need an event of the request's boxes.
+void perf_boxes_list(struct perf_reader *reader);
+// A formula with what struct perf_json_boxes says in the place of names, for free(). NULL if out of memory.
+char *perf_boxes_formula(const struct perf_reader *reader, const char *formula);
 
 // Adds all metrics of the entries and of the tree.
 int perf_metrics_read(struct perf_reader *reader);

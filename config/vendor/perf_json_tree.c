@@ -28,12 +28,16 @@ const char *perf_tree_text_any(const struct perf_reader *reader, const char *obj
 }
 
 bool perf_is_core(const struct perf_reader *reader, const char *unit) {
+    char pmu[PERF_GROUP_NAME_MAX];
+    if (reader->request->boxes)
+        return unit && strcmp(perf_pmu_of_unit(reader, unit, pmu, sizeof pmu), reader->pmu) == 0;
     return !unit || strcmp(unit, "core") == 0 || strcmp(unit, reader->pmu) == 0;
 }
 
 const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit, char *out, size_t size) {
-    const char *known = cJSON_GetStringValue(
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "units"), unit));
+    const char *known = unit ? cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+                                   cJSON_GetObjectItemCaseSensitive(reader->root.value, "units"), unit))
+                             : "cpu";
     if (known)
         return known;
     (void)snprintf(out, size, "uncore_%s", unit);

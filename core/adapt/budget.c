@@ -36,3 +36,23 @@ bool budget_update(struct budget *budget, double now_seconds, struct budget_cost
         budget->factor = fmax(factor / BUDGET_STEP, 1);
     return budget->factor != factor;
 }
+
+void budget_boxes_init(struct budget_boxes *boxes, double now_seconds) {
+    *boxes = (struct budget_boxes){.factor = 1, .used = NAN, .begun_seconds = now_seconds};
+}
+
+bool budget_boxes_update(struct budget_boxes *boxes, const struct budget *budget, double now_seconds, double cost,
+                         size_t n_kinds) {
+    double seconds = now_seconds - boxes->begun_seconds, factor = boxes->factor;
+    double share = BUDGET_BOXES / (double)n_kinds;
+    if (seconds < BUDGET_PERIOD_SECONDS)
+        return false;
+    boxes->used = (cost - boxes->begun_cost) / seconds / budget->allowed;
+    boxes->begun_seconds = now_seconds;
+    boxes->begun_cost = cost;
+    if (boxes->used > share)
+        boxes->factor = fmin(factor * BUDGET_BOXES_STEP, BUDGET_BOXES_FACTOR_MAX);
+    else if (boxes->used * BUDGET_BOXES_STEP < 0.8 * share)
+        boxes->factor = fmax(factor / BUDGET_BOXES_STEP, 1);
+    return boxes->factor != factor;
+}

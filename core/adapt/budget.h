@@ -34,6 +34,24 @@ struct budget {
     double factor;       // slot length relative to the configured one
 };
 
+// How often a kind of boxes (core/uncore/uncore.h) is read. What that costs comes back with every reading, and no slot
+// is there to be longer. So all kinds together get a part of the budget, and one that exceeds its share is read more
+// rarely. Nothing is lost: boxes count on meanwhile.
+#define BUDGET_BOXES 0.5 // of the budget: the rest is the cores'
+struct budget_boxes {
+    double factor; // interval between readings relative to the configured one
+    double used;   // share of the budget that reading took in the last whole period
+    double begun_seconds, begun_cost;
+};
+enum { BUDGET_BOXES_STEP = 2, BUDGET_BOXES_FACTOR_MAX = 16 };
+
+void budget_boxes_init(struct budget_boxes *boxes, double now_seconds);
+
+// Takes what reading this kind, one of so many, has cost so far in CPU seconds. Returns true if `factor` has just
+// changed.
+bool budget_boxes_update(struct budget_boxes *boxes, const struct budget *budget, double now_seconds, double cost,
+                         size_t n_kinds);
+
 // CPU seconds a second: the larger of 0.01 % of the machine and 0.1 % of one CPU.
 double budget_allowed(size_t n_cpus);
 void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, struct budget_cost cost);

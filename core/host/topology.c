@@ -123,14 +123,27 @@ int topology_find_cpu(const struct topology *topology, unsigned id) {
     return low < topology->n_cpus && topology->cpus[low].id == id ? (int)low : -1;
 }
 
+int topology_set_boxes(struct topology *topology, const struct topology_box *facts, size_t n) {
+    struct topology_box *copy = calloc(n, sizeof *copy);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, facts, n * sizeof *copy);
+    free(topology->box_facts);
+    topology->box_facts = copy;
+    topology->n_box_facts = n;
+    return 0;
+}
+
 struct topology *topology_copy(const struct topology *topology) {
     struct topology *copy = calloc(1, sizeof *copy);
     if (!copy)
         return NULL;
     *copy = *topology;
+    copy->box_facts = NULL;
     copy->cpus = calloc(topology->n_cpus, sizeof *copy->cpus);
     copy->sockets = calloc(topology->n_sockets, sizeof *copy->sockets);
-    if (!copy->cpus || !copy->sockets)
+    if (!copy->cpus || !copy->sockets ||
+        (topology->box_facts && topology_set_boxes(copy, topology->box_facts, topology->n_box_facts) < 0))
         return topology_free(copy);
     memcpy(copy->cpus, topology->cpus, topology->n_cpus * sizeof *copy->cpus);
     memcpy(copy->sockets, topology->sockets, topology->n_sockets * sizeof *copy->sockets);
@@ -146,6 +159,7 @@ bool topology_whole_cores(const struct topology *topology, size_t scope) {
 
 struct topology *topology_free(struct topology *topology) {
     if (topology) {
+        free(topology->box_facts);
         free(topology->sockets);
         free(topology->cpus);
         free(topology);

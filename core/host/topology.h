@@ -13,6 +13,8 @@ struct topology_cpu {
     unsigned socket; // index into sockets
 };
 
+enum { TOPOLOGY_PMU_MAX = 64 };
+
 // Where the most that a memory can move is known from.
 enum topology_peak {
     TOPOLOGY_PEAK_UNKNOWN,
@@ -37,6 +39,12 @@ struct topology {
     size_t n_sockets;
     double maximum_frequency_hz; // of one core; 0: unknown
     bool boxes;                  // these are PMUs outside the cores (core/uncore/uncore.h) in the place of CPUs
+    struct topology_box {
+        char pmu[TOPOLOGY_PMU_MAX]; // the kernel's name
+        int cpu;                    // the kernel's number of the CPU that reads it; -1: unknown
+        int node;                   // NUMA node; -1: unknown
+    } * box_facts;                  // of the box with the number i; NULL: unknown
+    size_t n_box_facts;
 };
 
 // One CPU as a host describes it. SMT siblings have the same core and package, and no other CPU has both; -1: unknown.
@@ -51,6 +59,9 @@ struct topology_source {
 int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out);
 // NULL if out of memory.
 struct topology *topology_copy(const struct topology *topology);
+
+// Tells what the boxes are; copies the facts. Returns 0 or -ENOMEM.
+int topology_set_boxes(struct topology *topology, const struct topology_box *facts, size_t n);
 
 // Index of the CPU with this number; -1 if it is not measured.
 int topology_find_cpu(const struct topology *topology, unsigned id);

@@ -47,6 +47,7 @@ struct uncore_box {
     int package;               // physical_package_id of that CPU; -1: unknown
     int node;                  // NUMA node; -1: unknown
     bool left_out;             // the configuration does not want it opened
+    bool gone;                 // it was there and keeps its number
 };
 
 // Boxes of one kind, socket by socket, in the natural order of their names ("imc_2" before "imc_10").
@@ -57,8 +58,13 @@ struct uncore_boxes {
 
 void uncore_boxes_deinit(struct uncore_boxes *boxes);
 
+// Gives boxes that were there before the numbers that they had, as a number is what totals go on by. Others follow.
+// -ENOMEM: nothing has changed.
+int uncore_boxes_continue(struct uncore_boxes *boxes, const struct uncore_boxes *before);
+
 // The boxes as a topology: box i is CPU i, a core of its own, and sockets are those of the CPUs that read them. A box
-// that is left out is a CPU that is not selected. Returns 0 or -ENOMEM; -EINVAL: there is no box.
+// that is left out is a CPU that is not selected, one that is gone is none. Returns 0 or -ENOMEM; -EINVAL: there is no
+// box.
 int uncore_topology(const struct uncore_boxes *boxes, struct topology **out);
 
 #endif

@@ -31,6 +31,8 @@ static struct budget_cost cost_of(const struct self *self) {
                                 .change_seconds = self->change_seconds};
 }
 
+double self_rotation_cost(const struct self *self) { return cost_of(self).rotation_seconds; }
+
 bool self_follow_budget(struct self *self, uint64_t now_ns) {
     return budget_update(&self->budget, (double)now_ns * 1e-9, cost_of(self));
 }

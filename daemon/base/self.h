@@ -49,6 +49,9 @@ double self_realtime_seconds(const struct self *self); // since the epoch
 // Compares the cost with the budget. True if the length of slots must change.
 bool self_follow_budget(struct self *self, uint64_t now_ns);
 
+// CPU seconds of steps that rotate or read, and of their interrupts, so far.
+double self_rotation_cost(const struct self *self);
+
 // True if what changes have cost is paid, so that another one may follow.
 bool self_may_change(const struct self *self, uint64_t now_ns);
 

@@ -20,6 +20,7 @@ static const struct {
     {"/api/v1/plan", "daemon/plan.json", "what it measures, and what it cannot"},
     {"/api/v1/snapshot?scope=host", "daemon/snapshot.json", "its last values"},
     {"/api/v1/topdown", "daemon/topdown.json", "its verdict"},
+    {"/api/v1/memory", "daemon/memory.json", "what the kernel counts of memory"},
     {"/api/v1/catalog", "daemon/catalog.json", "all metrics of its spec"},
     {"/metrics", "daemon/metrics.txt", "what Prometheus reads"},
 };

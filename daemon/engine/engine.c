@@ -13,17 +13,22 @@ static int new_measure(struct measure_request *request, struct errors *errors, s
     return measure_new(request, errors, out);
 }
 
+int engine_new(struct setup *setup, struct core_type *type, struct self *self, const struct shown *newest,
+               struct engine *first, uint64_t now_ns, struct errors *errors, struct engine **out) {
+    struct measure_request request = {
+        .setup = setup, .type = type, .self = self, .newest = newest, .first = first, .now_ns = now_ns};
+    return new_measure(&request, errors, out);
+}
+
 int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
                    struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n) {
-    struct measure_request request = {.setup = setup, .self = self, .newest = newest, .now_ns = now_ns};
     int r = 0;
     *n = 0;
     for (size_t i = 0; i < setup->n_types + setup->n_boxes && r == 0; i++) {
         struct core_type *type = &setup->types[i];
-        request.type = type;
-        request.first = i > 0 ? out[0] : NULL;
-        r = type->source->replayed ? replay_new(setup, type, self, request.first, &out[i])
-                                   : new_measure(&request, errors, &out[i]);
+        struct engine *first = i > 0 ? out[0] : NULL;
+        r = type->source->replayed ? replay_new(setup, type, self, first, &out[i])
+                                   : engine_new(setup, type, self, newest, first, now_ns, errors, &out[i]);
         *n += r == 0;
     }
     return r;

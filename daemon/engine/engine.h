@@ -58,6 +58,11 @@ struct engine {
     const struct engine_ops *ops;
 };
 
+// Makes the engine of one of the setup's types, which is no replay; as engine_new_all. `first` is that of the first
+// core type, NULL for itself.
+int engine_new(struct setup *setup, struct core_type *type, struct self *self, const struct shown *newest,
+               struct engine *first, uint64_t now_ns, struct errors *errors, struct engine **out);
+
 // Makes the engines for the setup's core types, which share the cost in `self` and what they know of one another in
 // `newest`, which may be NULL. Everything is borrowed, `errors` only until all have a plan. Returns 0, -EINVAL with the
 // reason in `errors`, -ENOMEM or another negative errno; even then the caller must free the engines in `out`.

@@ -87,7 +87,9 @@ static int step_sampler(struct measure *m, struct moment *moment) {
         return MEASURE_NOTHING;
     const struct trials_host host = host_of(m);
     trials_end_group(m->trials, &host, moment->now_ns);
+    double cost = self_rotation_cost(m->self);
     bool round_over = collector_step(m->collector, moment->now_ns, &moment->deadline_ns);
+    m->pace.cost += self_rotation_cost(m->self) - cost;
     trials_step(m->trials, &host, moment->now_ns, &moment->deadline_ns);
     return round_over ? MEASURE_ROUND_OVER : MEASURE_NOTHING;
 }
@@ -96,7 +98,9 @@ static int step_sampler(struct measure *m, struct moment *moment) {
 static void note_open_error(struct measure *m) {
     size_t n_failed;
     int error = sampler_open_error(collector_sampler(m->collector), &n_failed);
-    if (source_note_open_error(m->type->source, error == -ENODEV ? 0 : error, n_failed,
+    if (error == -ENODEV) // the kernel moves a box's events when its CPU goes: what is not there is the box
+        error = m->type->topology->boxes ? -ENXIO : 0;
+    if (source_note_open_error(m->type->source, error, n_failed,
                                plan_n_opened(m->stage.layout->plan) * m->type->topology->n_cpus))
         measure_refresh_view(m);
 }
@@ -424,11 +428,11 @@ static int begin(struct measure *m) {
     return r < 0 ? r : start_probe(m);
 }
 
-// What boxes count is recorded with the first core type.
+// What boxes count is recorded with the first core type, where they have a spec: a replay reads it.
 static int new_record(struct measure *m, const struct measure_request *request, struct errors *errors) {
     const struct setup *setup = request->setup;
     struct record *first = request->first ? measure_record(of(request->first)) : NULL;
-    if (!setup->record_path)
+    if (!setup->record_path || request->type->source->catalog->product.chosen)
         return 0;
     if (!request->type->topology->boxes)
         return record_new(setup, request->type, m->seed, m->self->clocks, errors, &m->record);
@@ -458,6 +462,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .newest = request->newest,
                           .seed = request->seed,
                           .errors = errors};
+    budget_boxes_init(&m->pace.boxes, (double)request->now_ns * 1e-9);
     const struct collector_request collector = {.source = type->source,
                                                 .self = request->self,
                                                 .interval_ns = setup->profile->settings.interval_ns,

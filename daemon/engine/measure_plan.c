@@ -18,13 +18,17 @@ const char *measure_prefix(const struct measure *m) { return m->type->source->pr
 
 // ---- a plan and all that belongs to it ----
 
+double measure_slot_factor(const struct measure *m) {
+    return m->type->topology->boxes ? m->pace.boxes.factor : m->self->budget.factor;
+}
+
 struct stage_request measure_request(const struct measure *m) {
     return (struct stage_request){.setup = m->setup,
                                   .type = m->type,
                                   .seed = m->seed,
                                   .follow = m->follow,
                                   .none_free = m->none_free,
-                                  .slot_factor = m->self->budget.factor,
+                                  .slot_factor = measure_slot_factor(m),
                                   .adapt = m->adapt,
                                   .dead = dead_events(m->dead),
                                   .findings = trials_findings(m->trials),
@@ -48,7 +52,7 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
     follow_plan_changed(&m->follow);
     stage_deinit(&m->stage);
     m->stage = stage;
-    m->slot_factor = request.slot_factor;
+    m->pace.slot_factor = request.slot_factor;
     record_plan(m->record, stage.view);
     return collector_start(m->collector, m->stage.layout);
 }
@@ -113,20 +117,27 @@ int measure_follow_cpus(struct measure *m, struct topology *topology) {
 
 static void log_budget(const struct measure *m, const char *reaction) {
     char used[16];
-    (void)snprintf(used, sizeof used, "%.0f", m->self->budget.used * 100);
+    bool boxes = m->type->topology->boxes;
+    (void)snprintf(used, sizeof used, "%.0f", (boxes ? m->pace.boxes.used : m->self->budget.used) * 100);
     const struct log_field fields[] = {
         {"CORE_TYPE", m->type->source->core_type}, {"BUDGET_PERCENT", used}, {"REACTION", reaction}, {NULL, NULL}};
-    log_event(LOG_EVENT_BUDGET, LOG_LEVEL_INFO, fields, "%smeasuring used %s %% of its budget: %s", measure_prefix(m),
-              used, reaction);
+    log_event(LOG_EVENT_BUDGET, LOG_LEVEL_INFO, fields, "%smeasuring used %s %% of %s budget: %s", measure_prefix(m),
+              used, boxes ? "the" : "its", reaction);
 }
 
 bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
     (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it
-    double before = m->slot_factor;
-    m->slot_factor = m->self->budget.factor; // even if no other plan can be made: not tried again
+    double before = m->pace.slot_factor;
+    if (m->type->topology->boxes) {
+        size_t n_kinds = m->setup->n_boxes > 0 ? m->setup->n_boxes : 1;
+        (void)budget_boxes_update(&m->pace.boxes, &m->self->budget, (double)now_ns * 1e-9, m->pace.cost, n_kinds);
+    }
+    m->pace.slot_factor = measure_slot_factor(m); // even if no other plan can be made: not tried again
+    if (m->type->topology->boxes)
+        return m->pace.slot_factor != before;
     if (plan_n_rotating(m->stage.layout->plan) > 0)
-        return m->slot_factor != before;
-    if (before == 1 && m->slot_factor > 1) // longer slots change nothing, so this is said once
+        return m->pace.slot_factor != before;
+    if (before == 1 && m->pace.slot_factor > 1) // longer slots change nothing, so this is said once
         log_budget(m, "no event group rotates here, so only a longer interval between two snapshots makes it cheaper");
     return false;
 }
@@ -137,8 +148,12 @@ int measure_follow_budget(struct measure *m) {
     int r = measure_change_plan(m, &errors);
     log_errors(&errors);
     if (r == 0) {
-        (void)snprintf(reaction, sizeof reaction, "a slot is %.0f ms from now on",
-                       (double)m->stage.layout->plan->slot_ns * 1e-6);
+        const struct plan *plan = m->stage.layout->plan;
+        if (m->type->topology->boxes)
+            (void)snprintf(reaction, sizeof reaction, "read every %.3g s from now on, and counted meanwhile",
+                           (double)plan->round_ns * 1e-9);
+        else
+            (void)snprintf(reaction, sizeof reaction, "a slot is %.0f ms from now on", (double)plan->slot_ns * 1e-6);
         log_budget(m, reaction);
     }
     return r == -EINVAL ? 0 : r;

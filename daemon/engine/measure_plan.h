@@ -33,6 +33,13 @@ struct ended {
     struct adapt_cause_count causes[ADAPT_CAUSES_N];
 };
 
+// What the budget makes of the pace. All engines share one budget; kinds of boxes have each a pace of their own.
+struct measure_pace {
+    double slot_factor; // of the current plan
+    double cost;        // boxes: of reading them, in CPU seconds so far
+    struct budget_boxes boxes;
+};
+
 struct measure {
     struct engine engine; // first
     const struct setup *setup;
@@ -51,10 +58,10 @@ struct measure {
     struct trials *trials;       // of event groups that starve; NULL: events take no counters
     struct dead *dead;           // events that never count; NULL: events take no counters
     bool none_free;              // others held all of them at the last probe
-    double slot_factor;          // of the current plan, from the budget
-    struct adapt *adapt;         // NULL: the schedule is fixed
-    struct due {                 // another plan, as
-        bool dead, adapt;        // one more event never counts; the bottleneck is another one
+    struct measure_pace pace;
+    struct adapt *adapt;  // NULL: the schedule is fixed
+    struct due {          // another plan, as
+        bool dead, adapt; // one more event never counts; the bottleneck is another one
     } due;
     struct looked looked; // at what changes by itself
     struct ended ended;
@@ -66,6 +73,9 @@ struct measure {
 
 // What the plan of a stage is made from.
 struct stage_request measure_request(const struct measure *m);
+
+// By which factor a new plan's slots, or the interval between readings of boxes, are longer than configured.
+double measure_slot_factor(const struct measure *m);
 
 // Prefix of log lines.
 const char *measure_prefix(const struct measure *m);

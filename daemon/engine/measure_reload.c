@@ -51,7 +51,8 @@ struct record *measure_record(const struct measure *m) {
 }
 
 static int make_record_of_boxes(struct measure_next *next, const struct measure *m) {
-    struct record *first = measure_record((const struct measure *)next->to.first);
+    bool chosen = next->to.type->source->catalog->product.chosen; // no replay could read it without a spec
+    struct record *first = chosen ? NULL : measure_record((const struct measure *)next->to.first);
     next->keeps_record = first && m->record && record_is_of(m->record, first);
     return first && !next->keeps_record ? record_new_boxes(first, next->to.setup, next->to.type, m->seed, &next->record)
                                         : 0;
@@ -89,7 +90,7 @@ static int make_stage(struct measure_next *next, const struct measure *m, struct
                                           .seed = m->seed,
                                           .follow = next->follow,
                                           .none_free = m->none_free && next->same,
-                                          .slot_factor = m->self->budget.factor,
+                                          .slot_factor = measure_slot_factor(m),
                                           .adapt = next->adapt,
                                           .dead = next->same ? dead_events(m->dead) : NULL,
                                           .findings = next->same ? trials_findings(m->trials) : NULL,
@@ -185,7 +186,7 @@ void measure_take_over(struct measure *m) {
     m->follow = next->follow;
     follow_plan_changed(&m->follow);
     m->due.adapt = false;
-    m->slot_factor = m->self->budget.factor;
+    m->pace.slot_factor = measure_slot_factor(m);
     record_plan(m->record, m->stage.view);
     m->next = NULL;
     free_next(next);

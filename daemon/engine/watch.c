@@ -15,7 +15,10 @@ struct watch {
     const char *prefix;
     double (*windows)[WINDOW_RESULT_N]; // totals by event group
     bool (*trouble)[WINDOW_RESULT_N];   // the last round had such windows
-    struct alarm *alarms;               // by catalog metric: its rate needs a cause
+    struct {
+        double enabled, running;
+    } * seconds;          // totals by event group, over all CPUs
+    struct alarm *alarms; // by catalog metric: its rate needs a cause
     double gap_seconds;
     int error, round_error; // of the last whole round, or newer; of the round so far; 0: none
 };
@@ -29,6 +32,13 @@ static void continue_alarms(struct watch *watch, const struct watch *before) {
     }
 }
 
+static void note_seconds(struct watch *watch, const struct snapshot *snapshot) {
+    for (size_t g = 0; g < watch->layout->plan->n_groups; g++) {
+        watch->seconds[g].enabled = snapshot->values[snapshot_enabled(watch->layout, g)];
+        watch->seconds[g].running = snapshot->values[snapshot_running(watch->layout, g)];
+    }
+}
+
 struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
                         const struct watch *before) {
     struct watch *watch = calloc(1, sizeof *watch);
@@ -38,13 +48,15 @@ struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix
     watch->prefix = prefix;
     watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
     watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
+    watch->seconds = calloc(layout->plan->n_groups + 1, sizeof *watch->seconds);
     watch->alarms = calloc(layout->catalog->n_metrics + 1, sizeof *watch->alarms);
-    if (!watch->windows || !watch->trouble || !watch->alarms)
+    if (!watch->windows || !watch->trouble || !watch->seconds || !watch->alarms)
         return watch_free(watch);
     if (before)
         continue_alarms(watch, before);
     for (size_t g = 0; g < layout->plan->n_groups; g++)
         memcpy(watch->windows[g], now->values + snapshot_windows(layout, g, 0), sizeof watch->windows[g]);
+    note_seconds(watch, now);
     watch->gap_seconds = now->values[snapshot_uncovered(layout, 0, UNCOVERED_GAP)];
     return watch;
 }
@@ -52,6 +64,7 @@ struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix
 struct watch *watch_free(struct watch *watch) {
     if (watch) {
         free(watch->alarms);
+        free(watch->seconds);
         free(watch->trouble);
         free(watch->windows);
         free(watch);
@@ -59,16 +72,18 @@ struct watch *watch_free(struct watch *watch) {
     return NULL;
 }
 
-// Where topdownd's own event groups take turns on a box, all windows are contended. Then others are there only if a box
-// gives them less time than the turns do.
-static bool others_share(const struct watch *watch, const struct snapshot *snapshot, unsigned unit) {
-    const struct snapshot_layout *layout = watch->layout;
-    double least = LESS * plan_turns_share(layout->plan, unit);
-    for (size_t m = 0; m < layout->n_metrics; m++)
-        for (size_t box = 0; layout->plan->metrics[m].unit == (int)unit && box < layout->topology->n_cpus; box++)
-            if (snapshot->values[snapshot_share_of_time(layout, snapshot_scope_cpu(layout, box), m)] < least)
-                return true;
-    return false;
+// Where topdownd's own event groups take turns on boxes, all windows are contended. Then others are there only if the
+// groups together have less time, by the kernel's own times, than the turns give them: which of them has more, chance
+// says.
+static bool others_share(const struct watch *watch, const struct snapshot *snapshot, size_t group) {
+    const struct plan *plan = watch->layout->plan;
+    double expected = 0, running = 0;
+    for (size_t g = 0; g < plan->n_groups; g++) {
+        double enabled = snapshot->values[snapshot_enabled(watch->layout, g)] - watch->seconds[g].enabled;
+        expected += plan_turns_share(plan, plan->groups[g].unit) * enabled;
+        running += snapshot->values[snapshot_running(watch->layout, g)] - watch->seconds[g].running;
+    }
+    return plan_turns_share(plan, plan->groups[group].unit) == 1 || running < LESS * expected;
 }
 
 static const char *trouble_text(const struct watch *watch, enum window_result result) {
@@ -96,7 +111,7 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
         bool trouble = now > before[result];
         const char *name = watch->layout->plan->groups[group].name;
         if (result == WINDOW_CONTENDED && trouble && watch->layout->topology->boxes)
-            trouble = others_share(watch, snapshot, watch->layout->plan->groups[group].unit);
+            trouble = others_share(watch, snapshot, group);
         if (trouble && !watch->trouble[group][result])
             log_warning("%sevent group %s %s (%.0f window%s in this round)", watch->prefix, name,
                         trouble_text(watch, result), now - before[result], now - before[result] == 1 ? "" : "s");
@@ -138,6 +153,8 @@ static void watch_error(struct watch *watch, const struct snapshot *snapshot, in
 void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error) {
     for (size_t g = 0; !snapshot->within_round && g < watch->layout->plan->n_groups; g++)
         watch_group(watch, snapshot, g); // of the cores' rounds that end between, each has its own troubles
+    if (!snapshot->within_round)
+        note_seconds(watch, snapshot);
     for (size_t m = 0; m < watch->layout->n_metrics; m++)
         watch_metric(watch, snapshot, m);
     double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];

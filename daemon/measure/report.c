@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_boxes.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_waits.h"
@@ -45,24 +46,14 @@ static double memory_peak_of(const struct topology *topology, enum report_scope 
     return kind == REPORT_CPU || sum == 0 ? NAN : sum;
 }
 
-// Formulas tell what passes through a box on average, which n boxes do n times.
-static double boxes_of(const struct topology *topology, enum report_scope kind, unsigned id) {
-    if (kind == REPORT_HOST)
-        return (double)topology->n_cpus;
-    for (size_t s = 0; s < topology->n_sockets && kind == REPORT_SOCKET; s++)
-        if (topology->sockets[s].id == id)
-            return topology->sockets[s].measured;
-    return 1;
-}
-
 static void add_scope(struct report *report, enum report_scope kind, unsigned id, size_t scope) {
     const struct snapshot_layout *layout = report->view->layout;
     const double *values = report->snapshot->values;
-    double boxes = boxes_of(layout->topology, kind, id), peak = memory_peak_of(layout->topology, kind, id);
+    double peak = memory_peak_of(layout->topology, kind, id);
     for (size_t m = 0; m < layout->n_metrics; m++) {
         if (!view_exported(report->view, m))
             continue;
-        double times = view_metric(report->view, m)->traffic != TRAFFIC_NONE ? boxes : 1;
+        double times = view_boxes_factor(report->view, scope, m);
         report->rows[report->n_rows++] =
             (struct report_row){.scope = kind,
                                 .id = id,
@@ -100,8 +91,8 @@ const char *report_row_title(const struct report_row *row) {
 }
 
 void report_row_unit(const struct report_row *row, char *unit, size_t size) {
-    if (row->metric && row->metric->traffic == TRAFFIC_NONE)
-        catalog_metric_unit(row->metric, unit, size);
+    if (row->metric)
+        view_boxes_unit(row->metric, unit, size);
     else
         (void)snprintf(unit, size, "bytes per second");
 }

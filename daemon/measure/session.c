@@ -163,16 +163,17 @@ static int change_plan(struct session *s, uint64_t now_ns) {
     int r = quick_setup_new(&options, &errors, &reload.next);
     if (r == 0)
         r = load_compare(s->setup, reload.next, &errors);
+    if (r < 0 || !load_same_kinds(s->setup, reload.next)) {
+        reload_deinit(&reload);
+        return r == -ENOMEM ? r : 0;
+    }
+    const struct reload_engines present = {s->setup, &s->self, NULL, s->engines, &s->n};
+    r = reload_prepare(&reload, &present, now_ns, &errors);
     if (r < 0) {
         reload_deinit(&reload);
         return r == -ENOMEM ? r : 0;
     }
-    r = reload_prepare(&reload, s->engines, s->n, now_ns, &errors);
-    if (r < 0) {
-        reload_deinit(&reload);
-        return r == -ENOMEM ? r : 0;
-    }
-    r = reload_change(&reload, s->engines, s->n, now_ns, &s->setup);
+    r = reload_change(&reload, s->engines, &s->n, now_ns, &s->setup);
     memset(s->taken, 0, sizeof s->taken);
     for (size_t i = 0; i < s->n; i++)
         s->deadlines_ns[i] = now_ns;

@@ -107,3 +107,14 @@ void memory_watch_attach(struct memory_watch *watch, const struct setup *setup, 
     if (snapshot && !snapshot->memory)
         snapshot->memory = host_memory_ref(memory_watch_look(watch, setup, now_ns));
 }
+
+struct host_memory *memory_watch_once(const struct setup *setup) {
+    struct memory_reader_choice choice = choose(setup);
+    struct memory_reader *reader =
+        choice.nodes || choice.resctrl ? memory_reader_new(&setup->types[0].source->roots) : NULL;
+    unsigned interrupts;
+    struct host_memory *memory =
+        reader ? memory_reader_read(reader, choice, (struct memory_reader_time){0, 0}, &interrupts) : NULL;
+    memory_reader_free(reader);
+    return memory;
+}

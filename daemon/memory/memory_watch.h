@@ -29,4 +29,7 @@ struct host_memory *memory_watch_look(struct memory_watch *watch, const struct s
 void memory_watch_attach(struct memory_watch *watch, const struct setup *setup, uint64_t now_ns,
                          struct snapshot *snapshot);
 
+// A single reading for a set-up, for commands; the caller owns it. NULL as above.
+struct host_memory *memory_watch_once(const struct setup *setup);
+
 #endif

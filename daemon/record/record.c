@@ -200,6 +200,9 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
 
 int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
                      struct record **out) {
+    *out = NULL;
+    if (type->source->vendors || type->source->catalog->product.chosen)
+        return 0;
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;

@@ -36,10 +36,10 @@ static bool same_types(const struct setup *a, const struct setup *b) {
     return same;
 }
 
-static bool same_boxes(const struct setup *a, const struct setup *b) {
+bool load_same_kinds(const struct setup *a, const struct setup *b) {
     bool same = a->n_boxes == b->n_boxes;
-    for (size_t i = a->n_types; same && i < a->n_types + a->n_boxes; i++)
-        same = strcmp(a->types[i].source->pmu_name, b->types[i].source->pmu_name) == 0;
+    for (size_t i = 0; same && i < a->n_boxes; i++)
+        same = strcmp(a->types[a->n_types + i].source->pmu_name, b->types[b->n_types + i].source->pmu_name) == 0;
     return same;
 }
 
@@ -47,12 +47,8 @@ static bool same_boxes(const struct setup *a, const struct setup *b) {
 int load_compare(const struct setup *present, const struct setup *next, struct errors *errors) {
     const struct config_origin *origin = &next->profile->settings.cpus_origin;
     bool by_cpus = !next->profile->settings.cpus_all;
-    if (same_types(present, next) && same_boxes(present, next))
-        return 0;
     if (same_types(present, next))
-        return errors_add(errors, NULL, 0, 0,
-                          "other PMUs outside the cores would be measured than now, which needs a restart (systemctl "
-                          "restart topdownd)");
+        return 0;
     return errors_add(errors, by_cpus ? origin->file : NULL, by_cpus ? origin->line : 0, by_cpus ? origin->column : 0,
                       "other core types would be measured than now, which needs a restart (systemctl restart "
                       "topdownd)");

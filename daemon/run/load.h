@@ -12,6 +12,9 @@
 int load_setup(const struct options *options, struct errors *errors, struct setup **out);
 struct setup *load_free(struct setup *setup); // returns NULL, takes NULL
 
+// True if both measure the same kinds of PMUs outside the cores, in the same order.
+bool load_same_kinds(const struct setup *a, const struct setup *b);
+
 // Whether a reload may go from one set-up to the other without a restart. Returns 0, or -EINVAL with reason and remedy.
 int load_compare(const struct setup *present, const struct setup *next, struct errors *errors);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "daemon/base/log.h"
+#include "daemon/memory/memory_watch.h"
 #include "daemon/run/plan_view.h"
 #include "exporters/prometheus/prometheus.h"
 
@@ -58,8 +59,10 @@ void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_
         shown.types[i].view = view;
         complete = complete && view;
     }
+    shown.memory = complete ? memory_watch_once(setup) : NULL;
     if (complete)
         describe_all(&shown, &setup->profile->settings, out);
+    host_memory_unref(shown.memory);
     for (size_t i = 0; i < shown_all(&shown); i++)
         view_unref(shown.types[i].view);
 }

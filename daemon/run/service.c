@@ -21,6 +21,7 @@
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
+#include "daemon/run/loop.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/reload.h"
 #include "daemon/run/series.h"
@@ -28,6 +29,7 @@
 #include "daemon/run/summary.h"
 #include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
+#include "daemon/uncore/uncore_watch.h"
 
 // This thread runs the event loop: the engines' deadlines, signals, the watchdog. The HTTP server has a thread of its
 // own. They share the newest snapshots.
@@ -44,6 +46,7 @@ struct service {
     struct errors errors; // why the daemon did not start
     struct setup *setup;
     struct reload reload;
+    struct uncore_watch watch;
     struct self self;
     struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
@@ -56,21 +59,13 @@ struct service {
     struct memory_watch *memory;
     struct control *control; // NULL: no folder for its socket
     sd_event *loop;
-    int loop_fd;                           // of `loop`
-    bool prepared;                         // `loop` is armed: it only waits for its descriptor
-    struct log_stream *log;                // NULL: nothing is held back
-    uint64_t wake_us;                      // when the engines are due
-    bool serving;                          // there is a plan, and requests are answered
-    uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    struct summary_host status;            // systemd's
+    struct loop_waiting waiting;
+    struct log_stream *log; // NULL: nothing is held back
+    uint64_t wake_us;       // when the engines are due
+    bool serving;           // there is a plan, and requests are answered
+    struct loop_watchdog watchdog;
+    struct summary_host status; // systemd's
 };
-
-static void feed_watchdog(struct service *s, uint64_t now_us) {
-    if (s->watchdog_us == 0 || now_us - s->watchdog_fed_us < s->watchdog_us / 4)
-        return;
-    (void)sd_notify(0, "WATCHDOG=1");
-    s->watchdog_fed_us = now_us;
-}
 
 static struct view *present_view(const struct service *s, size_t i) { return s->engines[i]->ops->view(s->engines[i]); }
 
@@ -114,17 +109,37 @@ static bool all_have_plans(const struct service *s) {
     return all;
 }
 
-// Starts the HTTP server, whose first pages show the current totals.
-static int start_http(struct service *s) {
+// Shows the current totals of an engine. Where it has shown values for less than an interval and is shown anew, as
+// there are other kinds than before, these stay.
+static struct http_published show(struct service *s, size_t i, bool renew) {
+    const struct shown_type *newest = &s->newest.shown.types[i];
+    bool stays = renew && i < s->setup->n_types && s->newest.held[i] &&
+                 !view_stale(newest->view, newest->view->interval_ns / 1000000);
+    return stays ? (struct http_published){newest->view, snapshot_ref(s->newest.held[i])}
+                 : (struct http_published){present_view(s, i), s->engines[i]->ops->snapshot(s->engines[i])};
+}
+
+// Shows all engines: on the first pages of the HTTP server, or (renew) on those of other engines than before.
+static int show_all(struct service *s, bool renew) {
     struct http_published types[SOURCE_TYPES_MAX] = {0};
     size_t n = s->n_engines;
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
-        types[i] = (struct http_published){present_view(s, i), s->engines[i]->ops->snapshot(s->engines[i])};
+        types[i] = show(s, i, renew);
         complete = complete && types[i].snapshot;
     }
-    memory_watch_attach(s->memory, s->setup, clocks_now_ns(), types[0].snapshot);
-    int r = complete ? http_server_start(listening_server(s->listening), types, n) : -ENOMEM;
+    if (types[0].snapshot != s->newest.held[0]) // which others read already
+        memory_watch_attach(s->memory, s->setup, clocks_now_ns(), types[0].snapshot);
+    int r = !complete ? -ENOMEM : renew ? 0 : http_server_start(listening_server(s->listening), types, n);
+    if (r == 0 && renew) {
+        http_server_renew(listening_server(s->listening), types, n); // and holds the views from now on
+        newest_deinit(&s->newest);
+        textfile_begin_again(s->textfile);
+        for (size_t i = 0; i < n; i++) {
+            newest_put(&s->newest, i, types[i].view, types[i].snapshot);
+            textfile_publish(s->textfile, i, n, &types[i]);
+        }
+    }
     for (size_t i = 0; i < n; i++)
         snapshot_unref(types[i].snapshot);
     return r;
@@ -146,7 +161,7 @@ static void summarize(const struct service *s, bool starts) {
 // but cannot have ended a round, so the first page shows that nothing is measured yet. With several types, others may
 // have ended a round.
 static int serve(struct service *s) {
-    int r = start_http(s);
+    int r = show_all(s, false);
     if (r == 0 && s->control)
         r = control_start(s->control);
     if (r < 0)
@@ -194,18 +209,9 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
         now_ns = clocks_now_ns();
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
-    feed_watchdog(s, now_ns / 1000);
+    loop_watchdog_feed(&s->watchdog, now_ns);
     log_stream_step(s->log, now_ns);
     return r;
-}
-
-// The time to wake: the sampler's deadline, but in time for the watchdog if slots are long.
-static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
-    uint64_t due_us = deadline_ns / 1000 + 1;
-    if (s->watchdog_us == 0)
-        return due_us;
-    uint64_t feed_us = clocks_now_ns() / 1000 + s->watchdog_us / 4;
-    return feed_us < due_us ? feed_us : due_us;
 }
 
 // ---- reload ----
@@ -266,6 +272,12 @@ static int begin_reload(struct service *s, struct errors *errors) {
     return r;
 }
 
+// The host's PMUs have changed.
+static void look_for_kinds(struct service *s) {
+    if (reload_look(&s->reload, s->options, s->setup, &s->self) <= 0)
+        start_memory_give_back();
+}
+
 static int on_reload(struct errors *errors, void *context) { return begin_reload(context, errors); }
 
 static int on_hup(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
@@ -276,22 +288,16 @@ static int on_hup(sd_event_source *source, const struct signalfd_siginfo *info, 
     return 0;
 }
 
-// Takes the loop out of its preparation, which does not know of timers that were set since (wait_for_events).
-static int prepare_loop_again(struct service *s) {
-    int r = s->prepared ? sd_event_wait(s->loop, 0) : 0;
-    s->prepared = false;
-    return r > 0 ? sd_event_dispatch(s->loop) : r;
-}
-
 // Prepares all that depends on the configuration. Returns 0, -EAGAIN, or a negative errno with the reason in `errors`:
 // nothing has changed then.
 static int prepare_change(struct service *s, uint64_t now_ns, struct errors *errors) {
-    int r = reload_prepare(&s->reload, s->engines, s->n_engines, now_ns, errors);
+    const struct reload_engines engines = {s->setup, &s->self, &s->newest.shown, s->engines, &s->n_engines};
+    int r = reload_prepare(&s->reload, &engines, now_ns, errors);
     if (r < 0)
         return r;
     r = listening_change(s->listening, s->reload.next->config, errors);
     if (r < 0)
-        reload_abandon(&s->reload, s->engines, s->n_engines);
+        reload_abandon(&s->reload);
     return r;
 }
 
@@ -309,25 +315,29 @@ static void show_totals(struct service *s, size_t type, const struct view *befor
 // What is said and shown of a configuration that has come into force.
 static int finish_change(struct service *s, struct view *const before[SOURCE_TYPES_MAX], bool refused) {
     const struct errors none = {0};
+    int r = s->reload.other_kinds ? show_all(s, true) : 0;
+    if (r < 0)
+        return r;
     self_measure_cpus(&s->self, setup_n_cpus(s->setup));
     self_note_config(&s->self, true);
     s->self.config.successful = !refused; // but the last attempt
-    reload_log_success(s->options);
+    reload_log_success(s->options, s->reload.looked);
     listening_warn(s->listening, protection_web(s->protection));
     summarize(s, false);
-    for (size_t i = 0; i < s->n_engines; i++)
+    for (size_t i = 0; i < s->n_engines && !s->reload.other_kinds; i++)
         show_totals(s, i, before[i]);
     textfile_change(&s->textfile, s->setup);
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();
-    return prepare_loop_again(s);
+    return loop_prepare_again(s->loop, &s->waiting);
 }
 
 // Puts what was loaded into force. Returns 1 if it is, 0, or a negative errno that ends the daemon.
 static int change(struct service *s) {
     struct errors errors = {0};
     struct view *before[SOURCE_TYPES_MAX];
+    size_t n = s->n_engines;
     uint64_t now_ns = clocks_now_ns();
     bool refused = s->reload.refused;
     int r = prepare_change(s, now_ns, &errors);
@@ -336,14 +346,14 @@ static int change(struct service *s) {
     if (r < 0) {
         note_failure(s, r, &errors);
         control_end_reload(s->control, r, &errors);
-        return prepare_loop_again(s);
+        return loop_prepare_again(s->loop, &s->waiting);
     }
-    for (size_t i = 0; i < s->n_engines; i++)
+    for (size_t i = 0; i < n; i++)
         before[i] = view_ref(present_view(s, i));
-    r = reload_change(&s->reload, s->engines, s->n_engines, now_ns, &s->setup);
+    r = reload_change(&s->reload, s->engines, &s->n_engines, now_ns, &s->setup);
     if (r == 0)
         r = finish_change(s, before, refused);
-    for (size_t i = 0; i < s->n_engines; i++)
+    for (size_t i = 0; i < n; i++)
         view_unref(before[i]);
     return r < 0 ? r : 1;
 }
@@ -352,39 +362,28 @@ static int change(struct service *s) {
 static int wake(struct service *s, bool all) {
     uint64_t deadline_ns;
     int r = step(s, all, &deadline_ns);
+    if (r >= 0 && s->serving && !s->reload.next && uncore_watch_step(&s->watch, s->options, clocks_now_ns()))
+        look_for_kinds(s);
     bool waits = r >= 0 && s->serving && s->reload.next;
     int changed = waits && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
     if (changed > 0)
         r = step(s, true, &deadline_ns);
     else if (changed < 0)
         r = changed;
-    s->wake_us = wake_us(s, deadline_ns);
+    s->wake_us = loop_wake_us(&s->watchdog, deadline_ns);
     return r;
-}
-
-// Waits for the loop's events, at most so long, and runs what has happened. Mostly nothing has: the engines' time has
-// come. So the loop stays prepared meanwhile (its timers change in its own callbacks only), and waiting for its
-// descriptor is all that a slot costs: the library is not even asked for its state.
-static int wait_for_events(struct service *s, uint64_t timeout_us) {
-    int r = s->prepared ? 0 : sd_event_prepare(s->loop);
-    s->prepared = r == 0;
-    if (s->prepared && clocks_wait_for(s->loop_fd, timeout_us)) {
-        s->prepared = false;
-        r = sd_event_wait(s->loop, 0);
-    }
-    return r > 0 ? sd_event_dispatch(s->loop) : r;
 }
 
 static int run_loop(struct service *s) {
     int r = 0, status = 0;
-    while (r >= 0 && (s->prepared || sd_event_get_state(s->loop) != SD_EVENT_FINISHED)) {
+    while (r >= 0 && !loop_is_over(s->loop, &s->waiting)) {
         uint64_t now_us = clocks_now_ns() / 1000;
         if (now_us >= s->wake_us) {
             r = wake(s, false);
             now_us = clocks_now_ns() / 1000;
         }
         if (r >= 0)
-            r = wait_for_events(s, s->wake_us > now_us ? s->wake_us - now_us : 0);
+            r = loop_wait(s->loop, &s->waiting, s->wake_us > now_us ? s->wake_us - now_us : 0);
     }
     if (r >= 0)
         r = sd_event_get_exit_code(s->loop, &status);
@@ -409,11 +408,9 @@ static int on_yield(double seconds, void *context) {
 static int open_loop(struct service *s) {
     int r = sd_event_new(&s->loop);
     if (r >= 0)
-        r = s->loop_fd = sd_event_get_fd(s->loop);
-    if (r >= 0)
         r = signals_open(s->loop, on_hup, s);
     if (r >= 0)
-        r = sd_watchdog_enabled(0, &s->watchdog_us);
+        r = loop_watchdog_open(&s->watchdog);
     return r;
 }
 

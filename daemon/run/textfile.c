@@ -285,6 +285,18 @@ void textfile_publish(struct textfile *textfile, size_t type, size_t n_types, co
     newest_deinit(&before);
 }
 
+void textfile_begin_again(struct textfile *textfile) {
+    if (!textfile)
+        return;
+    pthread_mutex_lock(&textfile->lock);
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
+        newest_deinit(&textfile->types[i]);
+        textfile->types[i] = (struct newest){0};
+    }
+    textfile->n_types = 0;
+    pthread_mutex_unlock(&textfile->lock);
+}
+
 struct self_textfile textfile_state(struct textfile *textfile) {
     struct self_textfile state = {0};
     if (!textfile)

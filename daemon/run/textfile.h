@@ -25,6 +25,10 @@ void textfile_change(struct textfile **textfile, const struct setup *setup);
 // before each type has one.
 void textfile_publish(struct textfile *textfile, size_t type, size_t n_types, const struct http_published *published);
 
+// The type of each number may be another from now on: nothing is written before each has been published again. Takes
+// NULL.
+void textfile_begin_again(struct textfile *textfile);
+
 // How writing goes, for the next snapshot; takes NULL.
 struct self_textfile textfile_state(struct textfile *textfile);
 

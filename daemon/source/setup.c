@@ -203,24 +203,25 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
     const struct config_settings *settings = &setup->profile->settings;
     bool by_cores = settings->slot_ns == 0;
     uint64_t slot_ns = by_cores ? schedule_slot_ns(type->topology->n_cores) : settings->slot_ns;
+    uint64_t interval_ns = settings->interval_ns > 0 ? settings->interval_ns : PLAN_INTERVAL_NS;
     bool boxes = type->topology->boxes; // nobody probes their counters, and none is kept free for tasks
-    struct plan_request request = {.catalog = type->source->catalog,
-                                   .general_counters =
-                                       boxes ? type->source->catalog->general_counters : asked->general_counters,
-                                   .reserved_counters = boxes ? 0 : asked->reserved_counters,
-                                   .boxes = boxes,
-                                   .selections = type->selections,
-                                   .n_selections = type->n_selections,
-                                   .dead = asked->dead,
-                                   .findings = asked->findings,
-                                   .raised = asked->raised,
-                                   .support = type->source->support,
-                                   .nmi_watchdog = type->source->nmi_watchdog,
-                                   .smt_at_boot = type->source->smt_at_boot,
-                                   .slot_ns = (uint64_t)((double)slot_ns * asked->slot_factor),
-                                   .interval_ns = settings->interval_ns,
-                                   .idle = setup->profile->settings.idle,
-                                   .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
+    struct plan_request request = {
+        .catalog = type->source->catalog,
+        .general_counters = boxes ? type->source->catalog->general_counters : asked->general_counters,
+        .reserved_counters = boxes ? 0 : asked->reserved_counters,
+        .boxes = boxes,
+        .selections = type->selections,
+        .n_selections = type->n_selections,
+        .dead = asked->dead,
+        .findings = asked->findings,
+        .raised = asked->raised,
+        .support = type->source->support,
+        .nmi_watchdog = type->source->nmi_watchdog,
+        .smt_at_boot = type->source->smt_at_boot,
+        .slot_ns = (uint64_t)((double)slot_ns * asked->slot_factor),
+        .interval_ns = boxes ? (uint64_t)((double)interval_ns * asked->slot_factor) : interval_ns,
+        .idle = setup->profile->settings.idle,
+        .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
     int r = plan_new(&request, out);
     if (r == 0 && by_cores && (*out)->round_ns > SCHEDULE_ROUND_NS_MAX && request.slot_ns > schedule_slot_ns(1)) {
         double shorter = (double)SCHEDULE_ROUND_NS_MAX / (double)(*out)->round_ns;

@@ -70,7 +70,7 @@ struct setup_plan_request {
     const bool *dead;                             // of core/adapt/dead.h; NULL: none
     const uint8_t *findings;                      // enum plan_finding of each of the catalog's metrics; NULL: none
     unsigned general_counters, reserved_counters; // 0: events take none; of these, left to others
-    double slot_factor;                           // slots are longer than configured by this factor
+    double slot_factor; // slots, or the interval between readings of boxes, are longer than configured by this factor
 };
 
 // Makes a core type's plan. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectors/uncore/pmu_boxes.h"
 #include "daemon/uncore/uncore_source.h"
@@ -22,7 +23,14 @@ static bool linux_same(const struct source *a, const struct source *b) {
     bool same = x->n == y->n;
     for (size_t i = 0; same && i < x->n; i++)
         same = x->boxes[i].type == y->boxes[i].type && x->boxes[i].package == y->boxes[i].package &&
-               x->boxes[i].left_out == y->boxes[i].left_out;
+               x->boxes[i].left_out == y->boxes[i].left_out && x->boxes[i].gone == y->boxes[i].gone;
+    return same;
+}
+
+static bool same_numbers(const struct uncore_boxes *a, const struct uncore_boxes *b) {
+    bool same = a->n == b->n;
+    for (size_t i = 0; same && i < a->n; i++)
+        same = strcmp(a->boxes[i].pmu, b->boxes[i].pmu) == 0 && a->boxes[i].package == b->boxes[i].package;
     return same;
 }
 
@@ -42,4 +50,14 @@ struct uncore_linux *uncore_linux_new(const char *name, struct uncore_boxes *box
     (void)snprintf(kind->name, sizeof kind->name, "%s", name);
     uncore_describe(&kind->source, kind->name, options);
     return kind;
+}
+
+int uncore_linux_continue(struct source *source, const struct source *before) {
+    if (source->driver != &DRIVER || before->driver != &DRIVER)
+        return 0;
+    const struct uncore_boxes *old = &((const struct uncore_linux *)before)->boxes;
+    if (same_numbers(&of(source)->boxes, old))
+        return 0;
+    int r = uncore_boxes_continue(&of(source)->boxes, old);
+    return r < 0 ? r : 1;
 }

@@ -17,4 +17,8 @@ struct uncore_linux {
 // `options` is borrowed for its life.
 struct uncore_linux *uncore_linux_new(const char *name, struct uncore_boxes *boxes, const struct options *options);
 
+// The boxes go on with the numbers that they have in `before`, a source of the same kind. Returns 0; 1: they have
+// others now, so the topology must be made anew; -ENOMEM.
+int uncore_linux_continue(struct source *source, const struct source *before);
+
 #endif

@@ -11,4 +11,7 @@
 // `errors`, -ENOMEM.
 int uncore_setup(struct setup *setup, const struct options *options, struct errors *errors);
 
+// Boxes of a set-up that is to follow another one go on with the numbers that they have there. Returns 0 or -ENOMEM.
+int uncore_continue(struct setup *setup, const struct setup *before);
+
 #endif

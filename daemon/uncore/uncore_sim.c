@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectors/sim/pmu_sim.h"
@@ -38,6 +39,20 @@ static void sim_deinit(struct source *source) { scenario_free(of(source)->scenar
 
 static const struct source_driver DRIVER = {.pmu = sim_pmu, .exchange = sim_exchange, .deinit = sim_deinit};
 
+// Boxes are named after their kind, and the first CPU of each socket reads its boxes, as on real hosts.
+static int set_facts(const struct scenario *host, const char *name, struct topology *boxes) {
+    struct topology_box *facts = calloc(boxes->n_cpus, sizeof *facts);
+    if (!facts)
+        return -ENOMEM;
+    for (size_t i = 0; i < boxes->n_cpus; i++) {
+        facts[i] = (struct topology_box){.cpu = (int)(boxes->cpus[i].socket * host->cores_per_socket), .node = -1};
+        (void)snprintf(facts[i].pmu, sizeof facts[i].pmu, "%.40s_%u", name, boxes->cpus[i].id);
+    }
+    int r = topology_set_boxes(boxes, facts, boxes->n_cpus);
+    free(facts);
+    return r;
+}
+
 // Takes ownership of the kind's scenario.
 static int add_kind(struct setup *setup, struct scenario *kind, const struct options *options, struct errors *errors) {
     struct uncore_sim *sim = calloc(1, sizeof *sim);
@@ -60,7 +75,10 @@ static int add_kind(struct setup *setup, struct scenario *kind, const struct opt
     }
     if (r == 0)
         r = pmu_sim_topology(kind, NULL, &boxes);
+    if (r == 0)
+        r = set_facts(((struct source_sim *)setup->types[0].source)->scenario, kind->name, boxes);
     if (r < 0) {
+        topology_free(boxes);
         source_free(&sim->source);
         return r;
     }

@@ -22,6 +22,10 @@ static const char MAP[] =
     "</select></label></div>\n<p class=\"soft\" id=\"map-scale\"></p>\n<div id=\"map\"></div>\n"
     "<p id=\"map-text\" aria-live=\"polite\"></p>\n<div id=\"map-shown\"></div></details>\n";
 
+static const char BOXES[] = "<details class=\"script\" id=\"boxes\"><summary><b>Boxes outside the cores</b>, what each "
+                            "memory controller, cache and "
+                            "link moves</summary>\n<div id=\"boxes-shown\"></div></details>\n";
+
 static const char LINKS[] =
     "<h2>More</h2>\n<table>\n"
     "<tr><td><a href=\"/metrics\">/metrics</a><td>for Prometheus: all families, per socket\n"
@@ -30,6 +34,9 @@ static const char LINKS[] =
     "<a href=\"/api/v1/snapshot?scope=socket\">per socket</a>, <a href=\"/api/v1/snapshot?scope=cpu\">per CPU</a>\n"
     "<tr><td><a href=\"/api/v1/topdown\">/api/v1/topdown</a><td>what the CPUs are bound by, as a tree; also "
     "<a href=\"/api/v1/topdown?scope=socket\">per socket</a>, <a href=\"/api/v1/topdown?scope=cpu\">per CPU</a>\n"
+    "<tr><td><a href=\"/api/v1/uncore\">/api/v1/uncore</a><td>what memory controllers, caches and links move, by "
+    "socket "
+    "and box\n"
     "<tr><td><a href=\"/api/v1/catalog\">/api/v1/catalog</a><td>all metrics of this CPU's spec, measured or not\n"
     "<tr><td><a href=\"/api/v1/plan\">/api/v1/plan</a><td>event groups, their schedule, and what cannot be measured "
     "here\n"
@@ -150,6 +157,7 @@ int html_render(const struct shown *shown, struct text *out) {
         r = render_first(shown, i, out);
     text_string(out, "</div>\n");
     text_string(out, MAP);
+    text_string(out, shown->n_boxes > 0 ? BOXES : "");
     text_string(out, "<div class=\"live\" id=\"live-rest\">\n");
     for (size_t i = 0; i < shown->n; i++)
         render_rest(shown->types[i].view, shown->types[i].snapshot, out);

@@ -75,7 +75,7 @@
       replaceLive(await answer.text());
       answered = Date.now();
       say(`live, updated ${clock(answered / 1000)} UTC`);
-      await Promise.all([refreshHistory(), refreshMap()]);
+      await Promise.all([refreshHistory(), refreshMap(), refreshBoxes()]);
     } catch (error) {
       say(`topdownd does not answer since ${clock(answered / 1000)} UTC (${error.message}): these values are old`, true);
     } finally {
@@ -223,6 +223,7 @@
     if (metric && overDay) parts.push("day");
     if (cpus.open) parts.push("cpus");
     if (cpus.open && openCpu !== null) parts.push(`cpu=${openCpu}`);
+    if (boxes?.open) parts.push("boxes");
     history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname);
   };
 
@@ -389,7 +390,54 @@
     cells[to]?.focus();
   });
 
+  // ---- boxes outside the cores ----
+
+  const boxes = byId("boxes"), boxesShown = byId("boxes-shown"); // null where the host has none
+
+  const rateOf = (entry) => {
+    if (entry?.total !== undefined) return entry.total === null ? "–" : `${number(entry.total)} ${entry.unit}`; // chosen by the configuration
+    if (!entry || entry.bytes_per_second === null) return "–";
+    const text = number(entry.bytes_per_second);
+    return `${text}${/ [TGM]$/.test(text) ? "" : " "}B/s`;
+  };
+
+  const rowOf = (kind, box, names, nodes) => {
+    const all = [...box.traffic, ...box.events], of = (name) => all.find((entry) => entry.name === name), shares = all.map((entry) => entry.share_of_time);
+    const share = shares.includes(null) || shares.length === 0 ? "–" : `${number(100 * Math.min(...shares), 3)} %`;
+    const reason = box.traffic.find((entry) => entry.reason)?.reason || "";
+    const cell = (text, numeric = true) => element("td", numeric ? { class: "n" } : {}, text);
+    return element("tr", {}, cell(box.name ?? `${kind.pmu} ${box.box}`, false), cell(String(box.socket)), ...(nodes ? [cell(String(box.node ?? "–"))] : []),
+      cell(String(box.cpu ?? "–")), ...names.map((name) => cell(rateOf(of(name)))), cell(share), cell(reason, false));
+  };
+
+  const showKind = (kind) => {
+    const names = [...new Set(kind.boxes.flatMap((box) => [...box.traffic, ...box.events].map((entry) => entry.name)))], nodes = kind.boxes.some((box) => box.node !== null);
+    const head = ["PMU", "Socket", ...(nodes ? ["Node"] : []), "CPU", ...names.map((name) => name.replaceAll("_", " ")), "Share of time", "Error"];
+    const table = element("table", {}, element("tr", {}, ...head.map((text, i) => element("th", i > 0 && i < head.length - 1 ? { class: "n" } : {}, text))),
+      ...kind.boxes.map((box) => rowOf(kind, box, names, nodes)));
+    return [element("h3", {}, `${kind.pmu}: ${kind.boxes.length} ${kind.boxes.length === 1 ? "box" : "boxes"}`),
+      ...kind.errors.map((error) => element("p", { class: "warn" }, error.text)),
+      element("p", { class: "soft" }, `Events: ${kind.event_names.join(", ")}`),
+      element("div", { class: "wide", role: "region", tabindex: 0, "aria-label": `Boxes of the kind ${kind.pmu}` }, table)];
+  };
+
+  const refreshBoxes = async () => {
+    if (!boxes?.open) return;
+    const answer = await get("/api/v1/uncore"), tables = () => [...boxesShown.querySelectorAll(".wide")];
+    const before = tables().map((part) => [part.scrollLeft, part === document.activeElement]);
+    boxesShown.replaceChildren(...answer.kinds.flatMap(showKind));
+    tables().forEach((part, i) => {
+      part.scrollLeft = before[i]?.[0] ?? 0;
+      if (before[i]?.[1]) part.focus({ preventScroll: true });
+    });
+  };
+
   document.documentElement.classList.add("js");
+  boxes?.addEventListener("toggle", () => {
+    keepAddress();
+    refreshBoxes().catch(() => {});
+  });
+  if (boxes) boxes.open = wanted.has("boxes");
   cpus.addEventListener("toggle", () => {
     keepAddress();
     refreshMap().catch(() => {});

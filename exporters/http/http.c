@@ -387,13 +387,14 @@ static int start_thread(struct http_server *server) {
 }
 
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
-    server->newest.n_types = n; // no other thread exists yet
-    server->newest.n_cores = 0;
-    for (size_t i = 0; i < n; i++)
-        server->newest.n_cores += !types[i].view->layout->topology->boxes;
-    for (size_t i = 0; i < n; i++)
-        http_server_publish(server, i, &types[i]);
+    http_server_renew(server, types, n);
+    for (size_t i = 0; i < server->newest.n_cores; i++)
+        http_history_take(&server->history, i, server->newest.n_cores, types[i].view, types[i].snapshot);
     return start_thread(server);
+}
+
+void http_server_renew(struct http_server *server, const struct http_published *types, size_t n) {
+    http_newest_renew(&server->newest, types, n, server->clock_ms(server->clock_context));
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {

@@ -70,6 +70,10 @@ int http_server_start(struct http_server *server, const struct http_published *t
 // references. Called from another thread; waits at most for a pointer swap.
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published);
 
+// Replaces what is published of all core types and kinds by these, of which there may be others than before: core types
+// stay. Takes references.
+void http_server_renew(struct http_server *server, const struct http_published *types, size_t n);
+
 // The port that address `i` is bound to; 0: none yet. For the thread that calls http_server_listen.
 uint16_t http_server_port(const struct http_server *server, size_t i);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/http/http_newest.h"
 
+#include <string.h>
+
 static void published_unref(struct http_published *published) {
     snapshot_unref(published->snapshot);
     view_unref(published->view);
@@ -30,6 +32,29 @@ void http_newest_publish(struct http_newest *newest, size_t type, const struct h
     newest->published_ms[type] = now_ms;
     pthread_mutex_unlock(&newest->lock);
     published_unref(&old);
+}
+
+void http_newest_renew(struct http_newest *newest, const struct http_published *types, size_t n, uint64_t now_ms) {
+    struct http_published old[SHOWN_TYPES_MAX] = {{NULL, NULL}};
+    for (size_t i = 0; i < n; i++) {
+        snapshot_ref(types[i].snapshot);
+        view_ref(types[i].view);
+    }
+    pthread_mutex_lock(&newest->lock);
+    size_t n_old = newest->n_types;
+    memcpy(old, newest->types, sizeof old);
+    memset(newest->types, 0, sizeof newest->types);
+    newest->n_types = n;
+    newest->n_cores = 0;
+    for (size_t i = 0; i < n; i++) {
+        newest->types[i] = types[i];
+        newest->n_cores += !types[i].view->layout->topology->boxes;
+        newest->published_ms[i] = now_ms;
+    }
+    newest->view_generation = ++newest->generation;
+    pthread_mutex_unlock(&newest->lock);
+    for (size_t i = 0; i < n_old; i++)
+        published_unref(&old[i]);
 }
 
 struct http_publication http_newest_take(struct http_newest *newest, uint64_t now_ms) {

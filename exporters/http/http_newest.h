@@ -10,9 +10,9 @@
 #include "exporters/http/http.h"
 
 struct http_newest {
-    size_t n_types, n_cores; // set before another thread exists; core types come first
     pthread_mutex_t lock;
-    struct http_published types[SHOWN_TYPES_MAX]; // under the lock, like all below
+    size_t n_types, n_cores; // under the lock, like all below; core types come first, and their number stays
+    struct http_published types[SHOWN_TYPES_MAX];
     uint64_t published_ms[SHOWN_TYPES_MAX];
     uint64_t generation;      // counts what was published
     uint64_t view_generation; // the generation that first had these views
@@ -23,6 +23,9 @@ void http_newest_deinit(struct http_newest *newest); // gives up what is publish
 // Replaces what is published of a core type; takes references. `now_ms` is by the clock that http_newest_take gets.
 void http_newest_publish(struct http_newest *newest, size_t type, const struct http_published *published,
                          uint64_t now_ms);
+
+// Replaces what is published of all types by these; takes references.
+void http_newest_renew(struct http_newest *newest, const struct http_published *types, size_t n, uint64_t now_ms);
 
 // The newest snapshots with their views (a reference to each), and their generations.
 struct http_publication {

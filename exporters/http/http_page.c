@@ -157,8 +157,8 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
     bool openmetrics = page == HTTP_PAGE_OPENMETRICS || page == HTTP_PAGE_OPENMETRICS_CPU;
     struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
     bool current = host_memory_same_series(templates->memory, shown->memory);
-    for (size_t i = 0; i < shown_all(shown); i++)
-        current = current && templates->views[i] == shown->types[i].view;
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        current = current && templates->views[i] == (i < shown_all(shown) ? shown->types[i].view : NULL);
     if (!current) {
         http_templates_deinit(templates);
         for (size_t i = 0; i < shown_all(shown); i++)
@@ -188,8 +188,7 @@ static int render_document(enum http_page page, const struct shown *shown, size_
     case HTTP_PAGE_TOPDOWN_CPU:
         return json_render_topdown(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
     default:
-        return json_render_snapshot(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)),
-                                    out);
+        return json_render_snapshot(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)), out);
     }
 }
 

@@ -13,9 +13,8 @@
 enum json_scope { JSON_HOST, JSON_SOCKET, JSON_CPU };
 
 // Append one JSON object. Return 0 or -ENOMEM.
-int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
-                         struct text *out);
-// Of one of the core types that are shown, with what PMUs outside the cores tell of it.
+// The first two: of one of the core types that are shown, with what PMUs outside the cores tell of it.
+int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
 int json_render_topdown(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
 int json_render_catalog(const struct view *view, struct text *out); // depends only on the view
 int json_render_plan(const struct view *view, struct text *out);

@@ -4,6 +4,7 @@
 // once and copied with each scope's values.
 
 #include "exporters/json/json.h"
+#include "exporters/json/json_boxes.h"
 #include "exporters/json/json_form.h"
 #include "exporters/json/json_parts.h"
 
@@ -163,8 +164,9 @@ static void add_meanings(struct json *json, const struct view *view) {
     json_end_object(json);
 }
 
-int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
-                         struct text *out) {
+int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope scope, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
     struct json json = json_begin_document(view, out, JSON_COMPACT);
     struct json_form form;
     json_form_init(&form);
@@ -180,6 +182,8 @@ int json_render_snapshot(const struct view *view, const struct snapshot *snapsho
     }
     json_form_deinit(&form);
     json_end_array(&json);
+    if (scope == JSON_SOCKET && type == 0) // what is outside the cores serves the cores of all types
+        json_boxes(&json, shown);
     json_end_object(&json);
     return json_end(&json);
 }

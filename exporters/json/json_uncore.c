@@ -2,6 +2,7 @@
 #include "exporters/json/json_uncore.h"
 
 #include "exporters/json/json_parts.h"
+#include "exporters/view/view_boxes.h"
 
 static void add_traffic(struct json *json, const struct shown_type *kind, size_t scope) {
     const struct view *view = kind->view;
@@ -14,9 +15,38 @@ static void add_traffic(struct json *json, const struct shown_type *kind, size_t
         json_begin_object(json, NULL);
         json_string(json, "name", traffic_table[metric->traffic].name);
         json_number(json, "bytes_total", bytes * kind->snapshot->values[snapshot_numerator(view->layout, scope, m)]);
+        json_number(json, "bytes_per_second",
+                    view_boxes_factor(view, scope, m) *
+                        kind->snapshot->values[snapshot_metric(view->layout, scope, m)]);
         json_number(json, "share_of_time", kind->snapshot->values[snapshot_share_of_time(view->layout, scope, m)]);
+        const char *reason = view_absent_text(view, kind->snapshot, scope, m);
+        json_string(json, "reason", reason[0] ? reason : NULL);
         json_end_object(json);
     }
+    json_end_array(json);
+}
+
+static void add_number(struct json *json, const char *key, int number) {
+    if (number >= 0)
+        json_whole(json, key, (uint64_t)number);
+    else
+        json_null(json, key);
+}
+
+// What the box with this number is.
+static void add_box(struct json *json, const struct topology *topology, unsigned id) {
+    const struct topology_box *box = id < topology->n_box_facts ? &topology->box_facts[id] : NULL;
+    json_string(json, "name", box ? box->pmu : NULL);
+    add_number(json, "cpu", box ? box->cpu : -1);
+    add_number(json, "node", box ? box->node : -1);
+}
+
+// What a box counts.
+static void add_event_names(struct json *json, const struct snapshot_layout *layout) {
+    json_begin_array(json, "event_names");
+    for (size_t e = 0; e < layout->n_events; e++)
+        if (layout->catalog->events[layout->events[e]].kind == EVENT_COUNTED)
+            json_string(json, NULL, layout->catalog->events[layout->events[e]].name);
     json_end_array(json);
 }
 
@@ -62,6 +92,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
     json_string(json, "spec", layout->catalog->product.chosen ? NULL : layout->catalog->product.spec);
     json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
     add_errors(json, kind->view);
+    add_event_names(json, layout);
     json_begin_array(json, "sockets");
     for (size_t s = 0; s < topology->n_sockets; s++) {
         json_begin_object(json, NULL);
@@ -82,6 +113,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
     for (size_t box = 0; box < topology->n_cpus; box++) {
         json_begin_object(json, NULL);
         json_whole(json, "box", topology->cpus[box].id);
+        add_box(json, topology, topology->cpus[box].id);
         json_whole(json, "socket", topology->sockets[topology->cpus[box].socket].id);
         add_traffic(json, kind, snapshot_scope_cpu(layout, box));
         add_events(json, kind, snapshot_scope_cpu(layout, box));

@@ -87,7 +87,7 @@ def test_the_manifest_lists_every_file_and_what_is_missing():
         missing = set(re.findall(r"^(\S+) +missing ", manifest, re.M))
         assert set(listed) == set(files) | missing and not missing & set(files), (listed, files.keys())
         assert manifest in done.stdout
-        assert missing == {f"daemon/{page}" for page in ("status.json", "plan.json", "snapshot.json", "topdown.json", "catalog.json", "metrics.txt")}
+        assert missing == {f"daemon/{page}" for page in ("status.json", "plan.json", "snapshot.json", "topdown.json", "catalog.json", "memory.json", "metrics.txt")}
         assert json.loads(files["doctor.json"])["findings"] and json.loads(files["explain.json"]), files
         assert b"neoverse-v2" in files["list-cpus.txt"] and b"PROFILE" not in files["version.txt"], files
         assert b"kernel: Linux" in files["host/kernel.txt"] and b"CapEff" in files["host/kernel.txt"], files["host/kernel.txt"]

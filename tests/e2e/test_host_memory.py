@@ -2,6 +2,7 @@
 """What the kernel counts of memory on made-up hosts: NUMA nodes, CXL, tiers and resctrl, on the pages of a daemon."""
 
 import os
+import re
 import tempfile
 
 import e2e
@@ -85,6 +86,16 @@ def test_two_nodes_have_five_series_and_the_page_follows():
             assert values(daemon)[("topdownd_resctrl_memory_bytes_total", "remote", "0")] == 300
             assert "25 % of all allocations were on another node" in daemon.get("/")
             assert "resctrl counts the bytes of 1 domain" in daemon.log()
+
+
+def test_check_config_counts_these_series():
+    numbers = []
+    for build in (lambda folder: Host(folder).node(0, "0"), two_nodes):
+        with tempfile.TemporaryDirectory() as folder:
+            build(folder)
+            _, said = e2e.run_daemon("check-config", "--path.sysfs", folder, "--path.procfs", folder, yaml=e2e.LISTEN_ANYWHERE + "max_series: 10\n")
+            numbers += re.findall(r"/metrics has (\d+) series", said)
+    assert int(numbers[1]) - int(numbers[0]) == 5, numbers
 
 
 def test_a_host_with_cxl_tells_it_apart():

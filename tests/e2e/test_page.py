@@ -270,6 +270,52 @@ def check_layout(tab, width, what):
     assert contrast >= 4.4, (what, contrast, text)
 
 
+BOX_ROWS = """[...document.querySelectorAll('#boxes tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"""
+
+
+def test_each_box_is_on_a_page_of_its_own_which_stays_up_to_date():
+    with changed(uncore=boxes()) as pmu, shown(pmu) as (daemon, tab):
+        tab_to(tab, "e.matches('#boxes summary')", "the boxes")
+        tab.press("Enter")
+        tab.wait("document.querySelectorAll('#boxes tr').length === 9", "the boxes")
+        assert tab.do("location.hash") == "#boxes"
+        def complete():
+            rows = tab.do(BOX_ROWS)
+            return "–" not in str(rows) and rows
+        head, *rows = e2e.wait_for(complete, "their values")
+        first_cpu = json.loads(e2e.read_text(STEADY))["cores_per_socket"]
+        assert head == ["PMU", "Socket", "CPU", "memory read", "memory write", "Share of time", "Error"], head
+        for i, (name, socket, cpu, read, written, share, error) in enumerate(rows):
+            assert (name, socket, cpu, share, error) == (f"imc_{i}", str(i // 4), str(i // 4 * first_cpu), "100 %", ""), rows
+            assert read.endswith("B/s") and abs(number(read.removesuffix("B/s")) / 6.4e8 - 1) < 0.01, rows
+            assert written == "0 B/s" if i >= 4 else abs(number(written.removesuffix("B/s")) / 2.56e8 - 1) < 0.01, rows
+        assert tab.do("document.querySelector('#boxes p').textContent") == "Events: UNC_M_CAS_COUNT.RD, UNC_M_CAS_COUNT.WR"
+        assert tab.do("document.querySelector('#boxes h3').textContent") == "imc: 8 boxes"
+        tab_to(tab, "e.matches('#boxes .wide')", "the table")
+        tab.do("document.querySelector('#boxes table').dataset.old = 1")
+        tab.wait("!document.querySelector('#boxes table').dataset.old", "fresh values")
+        assert tab.do("document.activeElement.matches('#boxes .wide')")
+        names = [box["name"] for box in daemon.json("/api/v1/uncore")["kinds"][0]["boxes"]]
+        assert names == [f"imc_{i}" for i in range(8)], names
+        for width, dark in ((PHONE, True), (PHONE, False), (DESK, True)):
+            other = tab.browser.open(f"http://127.0.0.1:{daemon.port}/#boxes", width=width, dark=dark)
+            other.wait("document.querySelectorAll('#boxes tr').length === 9", "the boxes of the address")
+            check_layout(other, width, (width, dark))
+            assert not other.said, other.said
+            other.close()
+
+
+def test_a_box_that_does_not_count_says_why_and_a_host_without_boxes_has_no_such_page():
+    with changed(uncore=boxes(rivals=[{"kind": "refuse", "cpus": "0-7"}])) as pmu, shown(pmu, "#boxes") as (_, tab):
+        tab.wait("document.querySelector('#boxes .warn')", "the error of the kind")
+        assert "could not be opened" in tab.do("document.querySelector('#boxes .warn').textContent")
+        row = tab.wait(f"({BOX_ROWS})[1]?.[6] && ({BOX_ROWS})[1]", "a row with a reason")
+        assert row[:6] == ["imc_0", "0", "0", "–", "–", "–"] and row[6] != "", row
+    with shown(f"sim:{STEADY}", "#boxes") as (_, tab):
+        next_update(tab)
+        assert tab.do("document.getElementById('boxes')") is None
+
+
 def test_nothing_is_cut_off_on_a_phone_and_on_a_desk_in_light_and_dark():
     with contextlib.ExitStack() as stack:
         eight = stack.enter_context(changed(sockets=8, cores_per_socket=1))

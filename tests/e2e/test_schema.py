@@ -223,6 +223,23 @@ def nodes_of(tree):
         yield from nodes_of(node["children"])
 
 
+def first_type(documents):
+    return types_of(documents["snapshot"])[0].get("core_type")
+
+
+def values_outside(kind, before):
+    """The same of what a kind of PMU outside the cores tells. Returns how many values have a quality."""
+    assert before < kind["timestamp_seconds"] <= time.time() and kind["sockets"] and kind["metrics"], kind
+    assert all(each[key] for each in kind["metrics"].values() for key in ("title", "unit", "domain")), kind["metrics"]
+    seen = 0
+    for socket in kind["sockets"]:
+        assert socket["metrics"].keys() == kind["metrics"].keys() and socket["boxes"] > 0, socket
+        for name, each in socket["metrics"].items():
+            assert each["unit"] == kind["metrics"][name]["unit"] and (each["value"] is None) == bool(each["reason"]), each
+            seen += each["quality"] != "none"
+    return seen
+
+
 def test_every_value_has_unit_domain_definition_quality_and_age():
     """The catalog says what each metric is; every page that has its values says the same, how good they are and from when."""
     keys, seen = ("unit", "domain", "definition"), 0
@@ -240,6 +257,8 @@ def test_every_value_has_unit_domain_definition_quality_and_age():
                     assert each["unit"] == meaning[metric][0] and each["quality"] in ("good", "fair", "poor", "none"), each
                     seen += each["quality"] != "none"
             assert before < page["timestamp_seconds"] <= time.time() and page["round"]["seconds"] > 0, page["round"]
+            assert ("uncore" in page) == (page["scope"] == "socket" and page is types_of(page)[0] and page.get("core_type") in (None, first_type(documents)))
+        seen += sum(values_outside(kind, before) for kind in types_of(documents["snapshot?scope=socket"])[0]["uncore"])
         for page in [page for path in PATHS if path.startswith("topdown") for page in types_of(documents[path])]:
             assert before < page["timestamp_seconds"] <= time.time(), page["timestamp_seconds"]
             for node in [node for scope in page["scopes"] for node in nodes_of(scope["tree"])]:

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import subprocess
 import tempfile
 
 import e2e
@@ -126,6 +127,27 @@ def test_bytes_of_each_socket_are_the_truth_and_only_grow():
         return f"{len(e2e.samples(after))} samples"
 
 
+def test_the_snapshot_of_sockets_has_the_values_of_boxes():
+    """Of all boxes of a socket, with what stands beside each value; the totals are those of the page of boxes."""
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(3)
+        kind, = daemon.json("/api/v1/snapshot?scope=socket")["uncore"]
+        assert (kind["pmu"], kind["spec"], [socket["boxes"] for socket in kind["sockets"]]) == ("imc", "imc-sapphire-rapids", [4, 4]), kind
+        wanted = {(0, "read"): READS, (0, "write"): WRITES, (1, "read"): READS, (1, "write"): 0}
+        for (socket, direction), rate in wanted.items():
+            each = kind["sockets"][socket]["metrics"][f"memory_{direction}_bytes_per_second"]
+            assert abs(each["value"] - 4 * 64 * rate) <= 1e-3 * 4 * 64 * rate and each["unit"] == "bytes per second", each
+            assert each["reason"] is None and each["share_of_time"] == 1 and each["quality"] == "good", each
+            assert each["low"] <= each["value"] <= each["high"], each
+        parts = daemon.of_one_snapshot("/api/v1/snapshot?scope=socket", "/api/v1/uncore")
+        values, boxes = (json.loads(part) for part in parts)
+        if values["uncore"][0]["timestamp_seconds"] == boxes["timestamp_seconds"]:
+            each = values["uncore"][0]["sockets"][0]["metrics"]["memory_read_bytes_per_second"]
+            assert abs(each["k"] * each["numerator_total"] - boxes["kinds"][0]["sockets"][0]["traffic"][0]["bytes_total"]) < 1, each
+        for scope in ("host", "cpu"):
+            assert "uncore" not in daemon.json(f"/api/v1/snapshot?scope={scope}")
+
+
 def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
     """The kernel gives each of the two groups about half of the time; their counts are scaled by it."""
     rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
@@ -164,6 +186,29 @@ def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again
         assert shares(daemon)[0] is None and 0.4 < shares(daemon)[1] < 0.6, shares(daemon)
         grown, seconds = seconds_of(daemon, 64 * 8e7, socket=1)
         assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+
+
+def test_a_box_that_vanishes_and_comes_back_is_an_error_meanwhile_and_the_others_go_on():
+    rivals = [{"kind": "offline", "cpus": "0", "from_seconds": 3, "until_seconds": 10}]
+    gone = 'topdownd_uncore_error{pmu="imc",reason="offline"'
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder, rivals=rivals), yaml=YAML) as daemon:
+        seen = [memory(daemon.get("/metrics"))]
+
+        def page_has(wanted):
+            page = daemon.get("/metrics")
+            seen.append(memory(page))
+            return (gone in page) == wanted and page
+        page = e2e.wait_for(lambda: page_has(True), "the box to be gone")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1, "the others are there"
+        assert "the PMU is gone" in daemon.log(), daemon.log()
+        grown, seconds = seconds_of(daemon, 4 * 64 * READS, socket=1, at_least=2)
+        assert abs(grown - seconds) < 0.1, (grown, seconds)
+        page = e2e.wait_for(lambda: page_has(False), "the box to be back")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1
+        assert all(not after[key] < before[key] for before, after in zip(seen, seen[1:]) for key in before), "a total fell"
+        daemon.wait_round(daemon.sequence() + 1)
+        grown, seconds = seconds_of(daemon, 4 * 64 * READS, at_least=2)
+        assert abs(grown - seconds) < 0.1, (grown, seconds)
 
 
 def test_a_page_has_at_most_320_series_and_cores_pages_say_nothing_of_boxes():
@@ -313,6 +358,79 @@ def test_a_pmu_that_cannot_be_chosen_is_a_mistake_with_its_place():
         for entry, message in wrong.items():
             status, said = e2e.run_daemon("check-config", *here, yaml=f"listen: none\nuncore: {{pmus: [{entry}]}}\n")
             assert status == 2 and message in said, (entry, said)
+
+
+def more(folder, name, cpu="0"):
+    """Another PMU, which the kernel shows while topdownd runs: in one step, as a link in sysfs is."""
+    made = os.path.join(folder, f"made-{name}")
+    for file, text in {"type": "1", "cpumask": cpu, "format/event": "config:0-7", "format/umask": "config1:0-7", "events/faults": "event=0x05",
+                       "events/faults.unit": "KiB"}.items():
+        test_hosts.write_all(made, {file: text})
+    os.rename(made, os.path.join(folder, "bus/event_source/devices", name))
+
+
+def boxes_of(daemon, pmu):
+    kinds = [kind for kind in daemon.json("/api/v1/uncore")["kinds"] if kind["pmu"] == pmu]
+    return {box["box"]: sum(each["bytes_total"] for each in box["traffic"]) for box in kinds[0]["boxes"]} if kinds else {}
+
+
+def test_a_reload_adds_kinds_and_takes_them_away_and_the_others_go_on():
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as control:
+        made_up(folder, ("0", "1"))
+        more(folder, "uncore_upi_0")
+        with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, "--path.run", control, yaml=YAML + "uncore: {groups: [memory]}\n") as daemon:
+            def reload(uncore):
+                e2e.write_text(daemon.config, f"{YAML}uncore: {uncore}\n")
+                done = subprocess.run([BINARY, "reload", "--path.run", control], capture_output=True, text=True, check=False, timeout=30)
+                assert done.returncode == 0, done.stderr + daemon.log()
+            daemon.wait_round(2)
+            before = memory(daemon.get("/metrics"))["0", "read"]
+            assert "upi" not in daemon.get("/metrics")
+            for uncore, kinds in (("{groups: [memory, interconnect]}", ["imc", "upi"]), ("{groups: [interconnect]}", ["upi"]), ("{enabled: off}", []),
+                                  ("{groups: [memory, interconnect], pmus: [{name: uncore_upi_0, events: [faults]}]}", ["imc", "upi", "uncore_upi_0"]),
+                                  ("{groups: [memory, interconnect]}", ["imc", "upi"])):
+                reload(uncore)
+                page = daemon.get("/metrics")
+                assert [kind["pmu"] for kind in daemon.json("/api/v1/uncore")["kinds"]] == kinds, uncore
+                for kind in ("imc", "upi", "uncore_upi_0"):
+                    assert (f'topdownd_uncore_up{{pmu="{kind}"}}' in page) == (kind in kinds), (uncore, kind)
+                assert 'topdownd_covered_cpu_seconds_total{socket="0"}' in page, "the cores are shown as before"
+                for path in ("/", "/metrics/cpu", "/api/v1/status", "/api/v1/snapshot", "/api/v1/topdown"):
+                    assert e2e.fetch(daemon.port, path).status == 200, path
+                if kinds == ["imc", "upi"] and before:
+                    assert memory(page)["0", "read"] >= before, "what stays goes on"
+                before = None  # a kind that was gone begins again
+            assert "needs a restart" not in daemon.log(), daemon.log()
+
+
+def test_pmus_that_come_while_topdownd_runs_are_found_and_totals_go_on():
+    """A box before the present ones by name, and a kind: without a reload, as the configuration is the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ("0", "1"))
+        devices = os.path.join(folder, "bus/event_source/devices")
+        os.rename(os.path.join(devices, "uncore_imc_0"), os.path.join(devices, "uncore_imc_2"))
+        with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML + "uncore: {pmus: [{name: foo_0, events: [faults]}]}\n") as daemon:
+            e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 2 and min(boxes_of(daemon, "imc").values()) > 0, "both boxes count")
+            before, total = boxes_of(daemon, "imc"), memory(daemon.get("/metrics"))["0", "read"]
+            more(folder, "uncore_imc_0")
+            more(folder, "foo_0")
+            e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 3, "the box", 20)
+            e2e.wait_for(lambda: e2e.value_of(daemon.get("/metrics"), "topdownd_uncore_up", pmu="foo_0") == 1, "the kind counts", 20)
+            after = boxes_of(daemon, "imc")
+            assert all(after[box] >= before[box] for box in before), (before, after)
+            assert memory(daemon.get("/metrics"))["0", "read"] >= total
+            assert daemon.log().count("this host has other PMUs outside its cores than before\n") in (1, 2), daemon.log()
+            assert "configuration was read again" not in daemon.log()
+            # a box that goes keeps what it counted, and a configuration that nobody has asked for is not put into force
+            total = memory(daemon.get("/metrics"))["0", "read"]
+            e2e.write_text(daemon.config, YAML + "uncore: {enabled: off}\n")
+            os.rename(os.path.join(devices, "uncore_imc_0"), os.path.join(folder, "gone"))
+            e2e.wait_for(lambda: "reload topdownd to put both into force" in daemon.log(), "what the log says", 20)
+            assert len(boxes_of(daemon, "imc")) == 3
+            e2e.write_text(daemon.config, YAML + "uncore: {pmus: [{name: foo_0, events: [faults]}]}\n")
+            daemon.process.send_signal(signal.SIGHUP)
+            e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 2, "the box is gone", 20)
+            assert memory(daemon.get("/metrics"))["0", "read"] >= total, "its bytes stay in the socket's total"
 
 
 def test_each_box_counts_on_its_own_cpu_and_adds_up():

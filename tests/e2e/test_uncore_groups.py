@@ -84,5 +84,57 @@ def test_a_group_of_another_cpu_is_no_mistake():
     assert status == 0, words
 
 
+# two events of the kernel's own PMU of software, which takes the place of a memory controller here
+FILES = {"arch/x86/mapfile.csv": "Family-model,Version,Filename,EventType\nGenuineIntel-6-8F,v1,newlake,core",
+         "arch/x86/newlake/all.json": json.dumps([
+             {"EventName": "INST_RETIRED.ANY", "EventCode": "0xc0", "BriefDescription": "Instructions"},
+             {"EventName": "CPU_CLK_UNHALTED.THREAD", "EventCode": "0x3c", "BriefDescription": "Cycles"},
+             {"EventName": "UNC_M_FAULTS", "EventCode": "0x05", "Unit": "iMC", "PerPkg": "1", "BriefDescription": "Faults"},
+             {"EventName": "UNC_M_SWITCHES", "EventCode": "0x03", "Unit": "iMC", "PerPkg": "1", "BriefDescription": "Switches"},
+             {"MetricName": "ipc", "MetricExpr": "INST_RETIRED.ANY / CPU_CLK_UNHALTED.THREAD", "MetricGroup": "TopdownL1"},
+             {"MetricName": "mem_fault_part", "MetricExpr": "UNC_M_FAULTS / (UNC_M_FAULTS + UNC_M_SWITCHES)", "MetricGroup": "Mine"},
+             {"MetricName": "mem_fault_rate", "MetricExpr": "UNC_M_FAULTS / duration_time", "ScaleUnit": "1per second"},
+             {"MetricName": "mem_boxes", "MetricExpr": "source_count(UNC_M_FAULTS) * #num_packages + 0 * UNC_M_FAULTS"},
+             {"MetricName": "mem_mixed", "MetricExpr": "UNC_M_FAULTS / INST_RETIRED.ANY", "MetricGroup": "Mine"}])}
+
+
+def vendors_host(folder, boxes=("0", "0", "1")):
+    test_uncore.made_up(folder, boxes)
+    test_uncore.test_hosts.write_all(os.path.join(folder, "files"), FILES)
+    return ("--path.sysfs", folder, "--path.procfs", folder), f"specs: {{path: '{folder}/files', format: perf}}\n"
+
+
+def test_groups_of_the_vendors_files_are_measured_on_the_boxes_that_have_their_events():
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = vendors_host(folder)
+        with e2e.Daemon(*here, yaml=SECONDS + specs + "uncore: {groups: [uncore_imc]}\n") as daemon:
+            def shown():
+                page = daemon.get("/metrics")
+                return page if "topdownd_mem_fault_rate{" in page and e2e.value_of(page, "topdownd_mem_fault_rate", socket="0") > 0 else None
+            page = e2e.wait_for(shown, "faults")
+            faults, both = parts(page, "mem_fault_part")
+            assert 0 < faults <= both and faults == int(faults), page
+            assert abs(e2e.value_of(page, "topdownd_mem_boxes", socket="0") - 3) < 0.1, "one package has all three"
+            assert "topdownd_mem_mixed" not in page, "its events have no window in common"
+            kinds = daemon.json("/api/v1/uncore")["kinds"]
+            assert [(kind["pmu"], kind["spec"], len(kind["boxes"])) for kind in kinds] == [("uncore_imc", "newlake", 3)], kinds
+
+
+def test_a_metric_of_other_pmus_says_which_group_measures_it():
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = vendors_host(folder)
+        status, words = e2e.run_daemon("check-config", *here, yaml=e2e.LISTEN_ANYWHERE + specs + "uncore: {groups: [memory, Mine, nix]}\n")
+        assert status == 0 and "have a group 'nix' for a PMU of this host" in words and "'Mine'" not in words, words
+        test_uncore.test_hosts.x86_host(folder, test_uncore.SAPPHIRE_RAPIDS, cpus=2)
+        config = e2e.write_text(os.path.join(folder, "list.yaml"), specs)
+        done = e2e.subprocess.run([BINARY, "list", "metrics", "--json", "--config", config, "--path.data", ROOT, *here], capture_output=True,
+                                  text=True, timeout=e2e.TIMEOUT, check=False)
+        reasons = {row["name"]: row["unmeasurable"] for row in json.loads(done.stdout)}
+        assert "'uncore: {groups: [uncore_imc]}' measures metrics of that PMU" in reasons.get("mem_fault_part", ""), done.stdout + done.stderr
+
+
 if __name__ == "__main__":
     e2e.run_tests()

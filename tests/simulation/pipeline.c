@@ -158,7 +158,8 @@ static void change_plan(struct pipeline *p, unsigned counters) {
                                    .slot_ns = p->slot_ns,
                                    .idle = 0.1,
                                    .raised = p->adapt ? adapt_raised(p->adapt) : NULL,
-                                   .adaptive = p->adapt != NULL};
+                                   .adaptive = p->adapt != NULL,
+                                   .boxes = p->topology->boxes};
     struct plan *plan;
     assert_int_equal(plan_new(&request, &plan), 0);
     struct topology *topology = topology_copy(p->topology);

@@ -179,6 +179,34 @@ static void test_yielding_closes_it_too_and_counts_nothing_meanwhile(void **stat
     measuring_stop(&m);
 }
 
+// As if they were boxes: the budget makes the interval between two readings longer, and back, and no count is lost.
+static void test_boxes_that_cost_too_much_are_read_more_rarely_and_count_on(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, SOFTWARE, "interval: 1s\n");
+    m.setup.types[0].topology->boxes = true;
+    m.step_cost_ns = 1000000; // and as much of interrupts: twice the budget
+    measuring_start(&m);
+    measuring_run_until(&m, 200);
+    assert_int_equal(measuring_said(&m, "read every 2 s from now on, and counted meanwhile"), 1);
+    assert_int_equal(measuring_said(&m, "read every 4 s"), 1);
+    double interval = (double)measuring_plan(&m)->round_ns * 1e-9;
+    assert_true(interval >= 4 && interval <= 8);
+    m.recorder.n_calls = 0;
+    measuring_run_until(&m, 240);
+    assert_near((double)calls_of(&m, CALL_READ), 8 * 40 / interval, 0.15, "reads");
+    assert_int_equal(calls_of(&m, CALL_READ), m.recorder.n_calls); // nothing was stopped, closed or opened
+    double seconds = (double)(m.snapshot->end_ns - EPOCH_NS) * 1e-9;
+    assert_near(total_of(&m, "CONTEXT_SWITCHES"), 8 * 2000 * seconds, 1e-3, "context switches");
+    m.step_cost_ns = 1000;
+    measuring_run_until(&m, 500);
+    assert_int_equal(measuring_said(&m, "read every 1 s"), 1);
+    assert_true(measuring_plan(&m)->round_ns == SECOND_NS);
+    seconds = (double)(m.snapshot->end_ns - EPOCH_NS) * 1e-9;
+    assert_near(total_of(&m, "CONTEXT_SWITCHES"), 8 * 2000 * seconds, 1e-3, "context switches");
+    measuring_stop(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_exact_however_late_they_are_read),
@@ -189,6 +217,7 @@ int main(void) {
         cmocka_unit_test(test_beside_groups_that_rotate_each_keeps_to_itself),
         cmocka_unit_test(test_another_plan_takes_over_what_counts),
         cmocka_unit_test(test_yielding_closes_it_too_and_counts_nothing_meanwhile),
+        cmocka_unit_test(test_boxes_that_cost_too_much_are_read_more_rarely_and_count_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,10 +106,16 @@ def unescape(name):
 
 
 compiled = {}
-for line in sys.stdin:
-    task = json.loads(line)
-    code, constants = translate(task["text"], task["values"])
+
+
+def evaluate(text, values):
+    code, constants = translate(text, values)
     if code not in compiled:
         compiled[code] = compile(code, "expression", "eval")
-    scope = {"V": constants, "min": smaller, "max": larger, "d_ratio": d_ratio}
-    print(repr(eval(compiled[code], scope).n))
+    return eval(compiled[code], {"V": constants, "min": smaller, "max": larger, "d_ratio": d_ratio}).n
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        task = json.loads(line)
+        print(repr(evaluate(task["text"], task["values"])))

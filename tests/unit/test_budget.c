@@ -167,6 +167,33 @@ static void test_slots_shrink_only_when_nothing_is_owed(void **state) {
     assert_true(budget.factor == 1);
 }
 
+// A kind of boxes of which each reading costs so much, for a while; a second is the configured interval.
+static double read_boxes(struct budget_boxes *boxes, const struct budget *budget, double *now, double *cost,
+                         double reading_seconds, int periods) {
+    for (double end = *now + periods * BUDGET_PERIOD_SECONDS; *now < end;) {
+        *now += boxes->factor;
+        *cost += reading_seconds;
+        budget_boxes_update(boxes, budget, *now, *cost, 2);
+    }
+    return boxes->factor;
+}
+
+static void test_boxes_are_read_more_rarely_until_they_keep_to_their_share(void **state) {
+    (void)state;
+    struct budget budget;
+    struct budget_boxes boxes;
+    double now = 0, cost = 0, allowed = 0.001;
+    budget_init(&budget, 4, 0, NO_COST);
+    budget_boxes_init(&boxes, 0);
+    assert_true(isnan(boxes.used) && boxes.factor == 1);
+    assert_true(read_boxes(&boxes, &budget, &now, &cost, 0.2 * allowed, 3) == 1); // of two kinds each has a quarter
+    assert_true(read_boxes(&boxes, &budget, &now, &cost, 0.9 * allowed, 5) == 4);
+    assert_true(boxes.used <= 0.25 && boxes.used > 0.2);
+    assert_true(read_boxes(&boxes, &budget, &now, &cost, 0.9 * allowed, 50) == 4); // it does not oscillate
+    assert_true(read_boxes(&boxes, &budget, &now, &cost, 1, 10) == BUDGET_BOXES_FACTOR_MAX);
+    assert_true(read_boxes(&boxes, &budget, &now, &cost, 0.01 * allowed, 10) == 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_budget_is_the_larger_of_two),
@@ -179,6 +206,7 @@ int main(void) {
         cmocka_unit_test(test_a_debt_is_paid_however_much_rotation_costs),
         cmocka_unit_test(test_rotation_and_changes_together_keep_to_the_budget),
         cmocka_unit_test(test_slots_shrink_only_when_nothing_is_owed),
+        cmocka_unit_test(test_boxes_are_read_more_rarely_until_they_keep_to_their_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,11 @@ static cJSON *parse(struct text *text) {
 static cJSON *render_snapshot(const struct exporter_host *host, const struct snapshot *snapshot,
                               enum json_scope scope) {
     struct text text = {0};
-    assert_int_equal(json_render_snapshot(&host->view, snapshot, scope, &text), 0);
+    assert_int_equal(
+        json_render_snapshot(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host->view, .snapshot = snapshot}}},
+            0, scope, &text),
+        0);
     return parse(&text);
 }
 

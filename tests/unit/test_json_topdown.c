@@ -322,7 +322,10 @@ static void test_what_was_not_selected_is_measured_but_not_exported(void **state
         prometheus_page_free(page);
     }
     text.length = 0;
-    assert_int_equal(json_render_snapshot(&host.view, snapshot, JSON_HOST, &text), 0);
+    assert_int_equal(
+        json_render_snapshot(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, 0,
+                             JSON_HOST, &text),
+        0);
     assert_false(contains(&text, "core_part"));
     assert_true(contains(&text, "\"core_bound_ratio\":{\"value\":0.1,"));
     text.length = 0;

@@ -177,7 +177,8 @@ static void test_totals_that_fall_go_on_from_where_they_were(void **state) {
     memory_two_sockets(tree);
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     static const struct {
-        unsigned long kernel, shown;
+        unsigned long kernel;
+        double shown;
     } steps[] = {{4000, 4000}, {4500, 4500}, {100, 4500}, {150, 4550}};
     for (unsigned i = 0; i < 4; i++) {
         memory_write_vmstat(tree, steps[i].kernel, 1000);
@@ -209,22 +210,19 @@ static void test_a_node_that_goes_away_takes_nothing_from_the_totals(void **stat
     memory_reader_free(reader);
 }
 
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_host_of_one_node_has_no_totals, host_tree_setup, host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_a_host_without_numa_has_no_nodes, host_tree_setup, host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_two_sockets_have_a_node_each, host_tree_setup, host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_sub_numa_clusters_share_a_socket, host_tree_setup, host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_cxl_and_persistent_memory_and_tiers_are_told_apart, host_tree_setup,
-                                        host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_files_that_hold_nonsense_are_named_and_lose_only_their_own_values,
-                                        host_tree_setup, host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_shares_are_those_since_the_reading_before, host_tree_setup,
-                                        host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_totals_that_fall_go_on_from_where_they_were, host_tree_setup,
-                                        host_tree_teardown),
-        cmocka_unit_test_setup_teardown(test_a_node_that_goes_away_takes_nothing_from_the_totals, host_tree_setup,
-                                        host_tree_teardown),
+        ON_A_TREE(test_a_host_of_one_node_has_no_totals),
+        ON_A_TREE(test_a_host_without_numa_has_no_nodes),
+        ON_A_TREE(test_two_sockets_have_a_node_each),
+        ON_A_TREE(test_sub_numa_clusters_share_a_socket),
+        ON_A_TREE(test_cxl_and_persistent_memory_and_tiers_are_told_apart),
+        ON_A_TREE(test_files_that_hold_nonsense_are_named_and_lose_only_their_own_values),
+        ON_A_TREE(test_shares_are_those_since_the_reading_before),
+        ON_A_TREE(test_totals_that_fall_go_on_from_where_they_were),
+        ON_A_TREE(test_a_node_that_goes_away_takes_nothing_from_the_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

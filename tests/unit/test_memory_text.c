@@ -83,8 +83,12 @@ static void test_resctrl_is_found_among_the_mounts(void **state) {
     assert_true(memory_text_resctrl(mounts, path, sizeof path));
     assert_string_equal(path, "/sys/fs/my resctrl");
     assert_false(memory_text_resctrl(mounts, path, 8)); // it does not fit
-    static const char *const none[] = {"", "\n", "1 2 3\n - resctrl resctrl rw\n", " - resctrl resctrl\n",
-                                       "22 27 0:20 / /sys rw - sysfs sysfs rw\n"};
+    static const char *const none[] = {"",
+                                       "\n",
+                                       "1 2 3\n - resctrl resctrl rw\n",
+                                       " - resctrl resctrl\n",
+                                       "22 27 0:20 / /sys rw - sysfs sysfs rw\n",
+                                       "1 2 3 / \\000a rw - resctrl resctrl rw\n"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_false(memory_text_resctrl(none[i], path, sizeof path));
 }

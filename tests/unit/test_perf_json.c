@@ -300,18 +300,20 @@ static void test_names_in_formulas_become_events(void **state) {
     catalog_free(catalog);
 }
 
+#define MEASURED "'uncore: {groups: [uncore_cha]}' measures metrics of that PMU alone"
+
 static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
     (void)state;
     static const struct {
         const char *name, *reason;
-    } reasons[] = {{"uncore", "needs UNC_X of the PMU uncore_cha, which does not count by CPU"},
+    } reasons[] = {{"uncore", "needs UNC_X of the PMU uncore_cha, which does not count by CPU: " MEASURED},
                    {"latency", "needs the retire latency of E (:R), which only sampling gives"},
                    {"sampled", "needs LAT, which can only be sampled"},
                    {"precise", "needs E with the modifiers :p, which topdownd does not know"},
                    {"unknown", "needs the event nothing, which is neither in the files nor known of this PMU"},
                    {"through",
                     "uses uncore, which cannot be measured: needs UNC_X of the PMU uncore_cha, which does not "
-                    "count by CPU"},
+                    "count by CPU: " MEASURED},
                    {"power", "needs power@energy-pkg@ of the PMU power, which does not count by CPU"}};
     struct errors errors = {.n = 0};
     struct catalog *catalog = parse(

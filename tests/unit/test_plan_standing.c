@@ -157,7 +157,7 @@ static void check_boxes(const struct box_plan *wanted) {
 static void test_events_of_boxes_stand_in_groups_that_fit(void **state) {
     (void)state;
     static const struct box_plan plans[] = {
-        {"imc-sapphire-rapids", 1, 1, 2, 1}, // read and write together
+        {"imc-sandy-bridge", 1, 1, 2, 1}, // read and write together
         {"imc-granite-rapids", 1, 1, 4, 1},
         {"imc-free-running", 1, 1, 2, 1}, // no counter needed
         {"df-zen4", 2, 2, 16, 0.5},       // local and remote, each in a group of its own

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "collectors/uncore/pmu_boxes.h"
 #include "collectors/uncore/uncore_find.h"
 
 // Boxes in made-up sysfs trees. tests/e2e/test_uncore_hosts.py has whole hosts of each vendor.
@@ -44,10 +45,10 @@ static void test_a_mask_with_a_cpu_of_each_socket_is_a_box_in_each(void **state)
     struct uncore_host host = find(tree, &IMC, 1);
     assert_int_equal(host.n, 1);
     const struct uncore_boxes *boxes = &host.found[0].boxes;
-    static const struct uncore_box expected[] = {{"uncore_imc_2", 30, 8, 1, 0, false},
-                                                 {"uncore_imc_10", 31, 8, 1, 0, false},
-                                                 {"uncore_imc_2", 30, 2, 5, 3, false},
-                                                 {"uncore_imc_10", 31, 2, 5, 3, false}};
+    static const struct uncore_box expected[] = {{"uncore_imc_2", 30, 8, 1, 0, false, false},
+                                                 {"uncore_imc_10", 31, 8, 1, 0, false, false},
+                                                 {"uncore_imc_2", 30, 2, 5, 3, false, false},
+                                                 {"uncore_imc_10", 31, 2, 5, 3, false, false}};
     assert_int_equal(boxes->n, N_OF(expected)); // socket by socket, and 2 before 10
     for (size_t i = 0; i < boxes->n; i++) {
         assert_string_equal(boxes->boxes[i].pmu, expected[i].pmu);
@@ -126,6 +127,30 @@ static void test_scale_and_unit_say_how_many_bytes_a_count_is(void **state) {
     assert_int_equal(bytes_of(tree, "-1\n", "MiB\n", &bytes), -EINVAL);
 }
 
+static void test_a_cpumask_that_changes_is_followed_on_the_boxs_socket(void **state) {
+    const struct host_tree *tree = *state;
+    write_sockets(tree);
+    host_tree_write_cpu(tree, 3, "3\n", "5\n");
+    write_box(tree, "uncore_imc_0", "30\n", "2,8\n");
+    struct uncore_host host = find(tree, &IMC, 1);
+    const struct uncore_boxes *boxes = &host.found[0].boxes; // sockets 1 and 5
+    assert_int_equal(boxes->n, 2);
+    static const struct {
+        const char *cpumask;
+        unsigned cpus[2];
+    } cases[] = {{"2,8\n", {8, 2}},  {"3,8\n", {8, 3}}, // CPU 2 went offline, and came back for nothing
+                 {"3\n", {3, 3}},    // all of socket 1 went: the kernel moves an event to where it can be read
+                 {"\n", {8, 2}},     // nobody reads it: as it was
+                 {"what\n", {8, 2}}, // likewise
+                 {"2,8\n", {8, 2}}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        write_box(tree, "uncore_imc_0", "30\n", cases[i].cpumask);
+        for (size_t box = 0; box < 2; box++)
+            assert_int_equal(pmu_boxes_cpu(&tree->roots, &boxes->boxes[box]), cases[i].cpus[box]);
+    }
+    uncore_host_deinit(&host);
+}
+
 int main(void) {
 #define IN_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
     const struct CMUnitTest tests[] = {
@@ -134,6 +159,7 @@ int main(void) {
         IN_A_TREE(test_what_cannot_be_opened_is_no_box),
         IN_A_TREE(test_of_kinds_of_one_name_the_first_with_boxes_is_used),
         IN_A_TREE(test_scale_and_unit_say_how_many_bytes_a_count_is),
+        IN_A_TREE(test_a_cpumask_that_changes_is_followed_on_the_boxs_socket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

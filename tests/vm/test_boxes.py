@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon on a real kernel's PMUs outside the cores: an emulated machine of two sockets whose memory controllers are those of a
-module (module/boxes.c). All but the numbers is the kernel's own: how events are opened and moved, and what a CPU takes along when
-it goes.
+module (module/boxes.c), as many as on a large host. All but the numbers is the kernel's own: how events are opened, take turns, are
+read and moved, and what a CPU takes along when it goes.
 
 The truth is the machine's clock: an event counts its umask once a microsecond on each box, however slow the emulation is.
 """
@@ -9,12 +9,14 @@ The truth is the machine's clock: an event counts its umask once a microsecond o
 import contextlib
 import glob
 import gzip
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
@@ -27,11 +29,13 @@ from machine import CHANNEL_PORT, HTTP_PORT, Machine
 BINARY, ROOT = e2e.arguments()
 TOOLS = ["qemu-system-x86_64", "gcc", "make", "apt-get", "dpkg-deb"]
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "failover", "net_failover", "virtio_net"]
-CPUS, BOXES_OF_SOCKET = 4, 2
+CPUS, CHANNELS, SLICES = 4, 8, 60  # CPUs of the machine; boxes of a socket
 UMASKS = {"read": 0xcf, "write": 0xf0}  # of the events of specs/uncore/imc-sapphire-rapids.json
 YAML = 'listen: ["0.0.0.0:10813"]\ninterval: 1s\n'
+SIX = "usr/share/six"  # a data folder whose memory controllers count six events
+PARTS = {"read": (0x10, 0x20, 0x40), "write": (0x01, 0x02, 0x04)}  # their umasks
 TOLERANCE = 0.02
-SECONDS = 6
+SECONDS = 5
 
 
 def release():
@@ -66,6 +70,32 @@ def libraries(binary):
     return re.findall(r"(/\S+) \(0x", sysroot.run(["ldd", binary]))
 
 
+def six_events():
+    """The spec of memory controllers whose reads and writes are three events each, of which four can be counted at once."""
+    with open(f"{ROOT}/specs/uncore/imc-sapphire-rapids.json", encoding="utf-8") as file:
+        spec = json.load(file)
+    base = spec["events"].popitem()[1]
+    spec["events"] = {f"{direction.upper()}_{i}": base | {"topdownd": {"umask": hex(umask), "may_be_zero": True}}
+                      for direction, umasks in PARTS.items() for i, umask in enumerate(umasks)}
+    for direction in PARTS:
+        names = [name for name in spec["events"] if name.startswith(direction.upper())]
+        metric = spec["metrics"][f"memory_{direction}_bytes_per_second"]
+        metric |= {"formula": f"64 * ({' + '.join(names)}) / cpu_seconds", "events": names}
+        spec["metrics"][f"memory_{direction}_bytes_per_second"] = metric
+    return json.dumps(spec).encode()
+
+
+def add_specs(archive):
+    for source in glob.glob(f"{ROOT}/specs/**/*.json", recursive=True):
+        name = os.path.relpath(source, ROOT)
+        archive.add_file(f"usr/share/topdownd/{name}", source)
+        if name == "specs/uncore/imc-sapphire-rapids.json":
+            archive.add(f"{SIX}/{name}", six_events())
+        else:
+            archive.add_file(f"{SIX}/{name}", source)
+    archive.add("usr/share/topdownd/scenarios/README", b"")
+
+
 def make_initramfs(path, build, version, modules):
     archive = image.Archive(path)
     archive.add_console()
@@ -75,9 +105,7 @@ def make_initramfs(path, build, version, modules):
     archive.add_file(image.PROGRAM, BINARY, 0o755)
     for library in libraries(BINARY):
         archive.add_file(library.lstrip("/"), os.path.realpath(library), 0o755)
-    for source in glob.glob(f"{ROOT}/specs/**/*.json", recursive=True):
-        archive.add_file(f"usr/share/topdownd/{os.path.relpath(source, ROOT)}", source)
-    archive.add("usr/share/topdownd/scenarios/README", b"")
+    add_specs(archive)
     for i, name in enumerate(MODULES):
         for module in glob.glob(f"{modules}/kernel/**/{name}.ko", recursive=True):
             archive.add_file(f"modules/{i:02}-{name}.ko", module)
@@ -102,47 +130,42 @@ class Host(Machine):
 
 
 @contextlib.contextmanager
-def running():
-    with Host(*SETTING) as machine:
-        try:
-            machine.wait_boot()
-            machine.start(YAML)
-            yield machine
-        except BaseException:
-            print(f"the machine's console:\n{machine.log()}")
-            with contextlib.suppress(OSError, AssertionError):
-                print(f"the daemon:\n{machine.daemon_log()}")
-            raise
-        machine.stop()
+def measuring(yaml=YAML, *options):
+    """The daemon on the machine, which all tests share."""
+    try:
+        MACHINE.start(yaml, *options)
+        yield MACHINE
+    except BaseException:
+        print(f"the machine's console:\n{MACHINE.log()}")
+        with contextlib.suppress(OSError, AssertionError):
+            print(f"the daemon:\n{MACHINE.daemon_log()}")
+            MACHINE.stop()
+        raise
+    MACHINE.stop()
 
 
 def memory(machine):
-    return {(labels["socket"], labels["direction"]): value for name, labels, value in e2e.samples(machine.get("/metrics"))
-            if name == "topdownd_memory_bytes_total"}
+    """The totals of the newest snapshot, and the machine's time when they were taken."""
+    answer = machine.json("/api/v1/uncore")
+    return {(str(socket["socket"]), traffic["name"].removeprefix("memory_")): traffic["bytes_total"]
+            for socket in answer["kinds"][0]["sockets"] for traffic in socket["traffic"]}, answer["timestamp_seconds"]
 
 
-def next_total(machine):
-    """Totals that have just changed, and the machine's time then."""
-    before = memory(machine)
-    totals = e2e.wait_for(lambda: (now := memory(machine)) != before and now, "another snapshot")
-    return totals, machine.clock()
-
-
-def growth(machine, seconds=SECONDS):
-    """How much each total grows for each microsecond of the machine, of the truth; by then no total may have fallen."""
-    before, begin_ns = next_total(machine)
-    e2e.wait_for(lambda: machine.clock() > begin_ns + seconds * 1e9, "time to pass")
-    after, end_ns = next_total(machine)
-    assert before.keys() == after.keys() and all(after[key] >= before[key] for key in before), (before, after)
-    truth = {key: BOXES_OF_SOCKET * 64 * UMASKS[key[1]] * (end_ns - begin_ns) / 1000 for key in before}
+def growth(machine, seconds=SECONDS, umasks=UMASKS):
+    """How much each total grows for each microsecond of the machine, of the truth; no total may fall."""
+    before, begin = e2e.wait_for(lambda: (now := memory(machine))[1] and now, "a snapshot")
+    while (now := memory(machine))[1] < begin + seconds:
+        assert all(now[0][key] >= before[key] for key in before), (before, now)
+        time.sleep(0.5)
+    after, end = now
+    truth = {key: CHANNELS * 64 * umasks[key[1]] * (end - begin) * 1e6 for key in before}
     return {key: (after[key] - before[key]) / truth[key] for key in before}
 
 
 def check_truth(machine):
     grown = growth(machine)
     assert grown.keys() == {(socket, direction) for socket in "01" for direction in UMASKS}, grown
-    # both events of a box are read in one call; the boxes one after the other, for which an emulated machine may take a while,
-    # and when the page was seen to change is known least
+    # both events of a box are read in one call; the boxes one after the other, for which an emulated machine may take a while
     assert all(abs(grown[socket, "read"] - grown[socket, "write"]) < 1e-4 for socket in "01"), grown
     assert abs(grown["0", "read"] - grown["1", "read"]) < TOLERANCE, grown
     assert all(abs(each - 1) < 5 * TOLERANCE for each in grown.values()), grown
@@ -154,18 +177,77 @@ def cpumask(machine, box):
 
 
 def test_totals_are_the_modules_truth_also_while_the_cpus_that_read_it_go_and_come():
-    with running() as machine:
-        assert [cpumask(machine, box) for box in range(4)] == ["0", "0", "2", "2"]
-        assert "PMUs imc: 4 boxes on 2 sockets, spec imc-sapphire-rapids" in machine.daemon_log(), machine.daemon_log()
+    with measuring() as machine:
+        assert [cpumask(machine, box) for box in (0, CHANNELS - 1, CHANNELS, 2 * CHANNELS - 1)] == ["0", "0", "2", "2"]
+        assert "PMUs imc: 16 boxes on 2 sockets, spec imc-sapphire-rapids" in machine.daemon_log(), machine.daemon_log()
         errors = [check_truth(machine)]
         machine.set_online(2, False)
-        assert cpumask(machine, 2) != "2", "the kernel has moved it"
+        assert cpumask(machine, CHANNELS) == "3", "the kernel has moved it"
         errors.append(check_truth(machine))
         machine.set_online(2, True)
         errors.append(check_truth(machine))
         page = machine.get("/metrics")
         assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1 and "topdownd_uncore_error" not in page
+        assert "other users" not in machine.daemon_log(), machine.daemon_log()
         return f"at most {max(errors):.1%} off, which is the time of asking"
+
+
+def shares(machine):
+    return [traffic["share_of_time"] for box in machine.json("/api/v1/uncore")["kinds"][0]["boxes"] for traffic in box["traffic"]]
+
+
+def test_six_events_on_four_counters_take_turns_and_add_up_to_the_truth():
+    with measuring(YAML, "--path.data", f"/{SIX}") as machine:
+        grown = growth(machine, umasks={direction: sum(umasks) for direction, umasks in PARTS.items()})
+        assert len(grown) == 4 and all(abs(each - 1) < 5 * TOLERANCE for each in grown.values()), grown
+        mean = sum(shares(machine)) / len(shares(machine))
+        assert 0.4 < mean < 0.6, shares(machine)
+        assert "other users" not in machine.daemon_log(), "nobody else is there: " + machine.daemon_log()
+        return f"at most {max(abs(each - 1) for each in grown.values()):.1%} off, {mean:.2f} of the time"
+
+
+def test_somebody_elses_events_cost_share_and_no_bytes_and_are_told_of():
+    """Another daemon of six events: of each box, one group of ours and two of its own take turns on four counters."""
+    with measuring() as machine:
+        machine.wait_round(2)
+        assert min(shares(machine)) > 0.9 and "other users" not in machine.daemon_log()
+        rival = machine.begin(f"run {image.PROGRAM} measure --duration 14s --path.run /run/rival --path.data /{SIX}")
+        e2e.wait_for(lambda: "shares the counters of its PMUs with other users" in machine.daemon_log(), "the others to be seen")
+        machine.wait_round(machine.sequence() + 1)
+        grown = growth(machine, 4)
+        assert all(abs(each - 1) < 5 * TOLERANCE for each in grown.values()), grown
+        shared = shares(machine)
+        assert 0.2 < sum(shared) / len(shared) < 0.5, shared
+        rival.answer()
+        e2e.wait_for(lambda: "no longer contended" in machine.daemon_log(), "the others to be gone")
+        return f"{sum(shared) / len(shared):.2f} of the time"
+
+
+def interrupts(machine):
+    """Calls of functions on other CPUs, which is what a read of an event there takes."""
+    row, = (line for line in machine.read("/proc/interrupts").splitlines() if line.split()[:1] == ["CAL:"])
+    return sum(int(word) for word in row.split()[1:] if word.isdigit())
+
+
+def rate_of_interrupts(uncore):
+    with measuring(f"{YAML}uncore: {uncore}\n") as machine:
+        machine.wait_round(2)
+        before, begin_ns = interrupts(machine), machine.clock()
+        e2e.wait_for(lambda: machine.clock() > begin_ns + SECONDS * 1e9, "time to pass")
+        rate = (interrupts(machine) - before) / (machine.clock() - begin_ns) * 1e9
+        return rate, "topdownd_uncore_up" in machine.get("/metrics")
+
+
+def test_reads_from_within_the_package_interrupt_nobody():
+    """So a host with two sockets has those of one: eight a second of the sixteen memory controllers, which is all by default."""
+    for last in (False, False, True):  # the machine has a hundred others a second, more or less
+        (without, none), (memory_alone, some), (everything, _) = map(rate_of_interrupts, (
+            "{enabled: off}", "{enabled: auto}", "{groups: [memory, remote, llc, interconnect]}"))
+        assert some and not none
+        if memory_alone - without <= 20 and everything - without <= 1.3 * (CHANNELS + SLICES):
+            break
+        assert not last, (without, memory_alone, everything)
+    return f"{memory_alone - without:.1f} a second by default, {everything - without:.1f} for all {2 * (CHANNELS + SLICES)} boxes, beside {without:.1f}"
 
 
 if __name__ == "__main__":
@@ -177,5 +259,6 @@ if __name__ == "__main__":
         raise SystemExit(e2e.SKIPPED)
     with tempfile.TemporaryDirectory() as BUILD:
         VMLINUZ, KERNEL_MODULES = kernel(VERSION)
-        SETTING = (VMLINUZ, make_initramfs(f"{BUILD}/initramfs", BUILD, VERSION, KERNEL_MODULES))
-        e2e.run_tests(at_once=1)
+        with Host(VMLINUZ, make_initramfs(f"{BUILD}/initramfs", BUILD, VERSION, KERNEL_MODULES)) as MACHINE:
+            MACHINE.wait_boot()
+            e2e.run_tests(at_once=1)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// Made-up memory controllers: four PMUs that count for a socket, with the names and events of Sapphire Rapids, on the
-// perf core of the kernel that loads this module. Two are read by the first CPU, two by the first of the second half.
-// Groups, counters that are few, the cpumask and what happens when a CPU goes offline are the kernel's own.
+// Made-up PMUs that count for a socket, with the names and events of a large Sapphire Rapids: on each of two sockets
+// eight memory channels and sixty slices of the last-level cache, on the perf core of the kernel that loads this module.
+// The first CPU reads those of the first socket, the first one of the second half those of the second. Groups, counters
+// that are few, the cpumask and what happens when a CPU goes offline are the kernel's own.
 //
 // The truth: while an event is on a counter, it counts its umask once a microsecond.
 
@@ -12,11 +13,11 @@
 #include <linux/module.h>
 #include <linux/perf_event.h>
 
-enum { BOXES = 4, COUNTERS = 4 };
+enum { SOCKETS = 2, CHANNELS = 8, SLICES = 60, BOXES = SOCKETS * (CHANNELS + SLICES), COUNTERS = 4 };
 
 struct box {
 	struct pmu pmu;
-	char name[16];
+	char name[20];
 	unsigned int cpu; /* that reads it */
 	int taken; /* counters */
 };
@@ -60,6 +61,8 @@ static int box_event_init(struct perf_event *event)
 	if (is_sampling_event(event) || event->attach_state & PERF_ATTACH_TASK || event->cpu < 0)
 		return -EINVAL;
 	event->cpu = box_of(event->pmu)->cpu;
+	/* as Intel's driver does: any CPU of the package may read it, without an interrupt */
+	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
 	return 0;
 }
 
@@ -105,7 +108,7 @@ static void box_del(struct perf_event *event, int flags)
 
 static int leave(unsigned int cpu)
 {
-	unsigned int other = cpumask_any_but(cpu_online_mask, cpu);
+	unsigned int other = cpumask_any_but(topology_core_cpumask(cpu), cpu); /* of its package */
 	int i;
 
 	for (i = 0; i < BOXES && other < nr_cpu_ids; i++)
@@ -116,18 +119,16 @@ static int leave(unsigned int cpu)
 	return 0;
 }
 
-static int __init boxes_init(void)
+/* Boxes of a socket are read by one CPU, and a box of each kind on the second socket follows those on the first. */
+static int __init add_boxes(struct box *first, const char *kind, int n)
 {
-	int i, r;
+	int i, r = 0;
 
-	hotplug = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "boxes", NULL, leave);
-	if (hotplug < 0)
-		return hotplug;
-	for (i = 0; i < BOXES; i++) {
-		struct box *box = &boxes[i];
+	for (i = 0; i < SOCKETS * n && r == 0; i++) {
+		struct box *box = &first[i];
 
-		snprintf(box->name, sizeof(box->name), "uncore_imc_%d", i);
-		box->cpu = i < BOXES / 2 ? 0 : num_online_cpus() / 2;
+		snprintf(box->name, sizeof(box->name), "uncore_%s_%d", kind, i);
+		box->cpu = i < n ? 0 : num_online_cpus() / 2;
 		box->pmu = (struct pmu){
 			.module = THIS_MODULE,
 			.task_ctx_nr = perf_invalid_context,
@@ -141,12 +142,21 @@ static int __init boxes_init(void)
 			.capabilities = PERF_PMU_CAP_NO_EXCLUDE | PERF_PMU_CAP_NO_INTERRUPT,
 		};
 		r = perf_pmu_register(&box->pmu, box->name, -1);
-		if (r)
-			return r;
 	}
-	return 0;
+	return r;
+}
+
+static int __init boxes_init(void)
+{
+	int r;
+
+	hotplug = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "boxes", NULL, leave);
+	if (hotplug < 0)
+		return hotplug;
+	r = add_boxes(boxes, "imc", CHANNELS);
+	return r ? r : add_boxes(boxes + SOCKETS * CHANNELS, "cha", SLICES);
 }
 
 module_init(boxes_init);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Made-up memory controllers with a known truth");
+MODULE_DESCRIPTION("Made-up memory controllers and cache slices with a known truth");

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_UNCORE_UNCORE_WATCH_H
+#define TOPDOWND_DAEMON_UNCORE_UNCORE_WATCH_H
+
+// Looks whether PMUs have come or gone: a module was loaded, a device of CXL was plugged in. One pass over a folder of
+// sysfs every minute, and every five seconds while the host has just started or changed, as drivers come one by one.
+
+#include "daemon/base/options.h"
+
+#define UNCORE_WATCH_NS UINT64_C(60000000000)
+#define UNCORE_WATCH_SOON_NS UINT64_C(5000000000) // for UNCORE_WATCH_NS after a start or a change
+
+struct uncore_watch {
+    uint64_t due_ns, busy_until_ns;
+    uint64_t seen; // what the folder had; 0: not looked yet
+};
+
+// True if the folder has other PMUs than at the last look. The first call only looks.
+bool uncore_watch_step(struct uncore_watch *watch, const struct options *options, uint64_t now_ns);
+
+#endif

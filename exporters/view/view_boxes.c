@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view_boxes.h"
+
+#include <stdio.h>
+
+double view_boxes_factor(const struct view *view, size_t scope, size_t metric) {
+    const struct topology *topology = view->layout->topology;
+    if (view_metric(view, metric)->traffic == TRAFFIC_NONE)
+        return 1;
+    return scope == 0                     ? (double)topology->n_cpus
+           : scope <= topology->n_sockets ? topology->sockets[scope - snapshot_scope_socket(0)].measured
+                                          : 1;
+}
+
+void view_boxes_unit(const struct catalog_metric *metric, char *out, size_t size) {
+    if (metric->traffic == TRAFFIC_NONE)
+        catalog_metric_unit(metric, out, size);
+    else
+        (void)snprintf(out, size, "bytes per second");
+}

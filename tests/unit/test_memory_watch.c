@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/memory_host.h"
+
+#include "daemon/memory/memory_watch.h"
+
+// When the kernel's counts of memory are read: with the test's clock, which only a reading moves.
+
+static const uint64_t MS = 1000000, SECOND = 1000000000;
+
+struct hands {
+    uint64_t now_ns, took_ns; // each look at the clock takes so long
+};
+
+static uint64_t hands_now_ns(const void *context) {
+    struct hands *hands = (struct hands *)(uintptr_t)context;
+    return hands->now_ns += hands->took_ns;
+}
+static uint64_t hands_cpu_ns(const void *context) { return ((const struct hands *)context)->now_ns; }
+static double hands_realtime(const void *context) {
+    return 1.7e9 + (double)((const struct hands *)context)->now_ns * 1e-9;
+}
+
+struct watched {
+    struct hands hands;
+    struct clocks clocks;
+    struct self self;
+    struct config config;
+    struct source source;
+    struct setup setup;
+    struct memory_watch *watch;
+};
+
+static void begin(struct watched *watched, const struct host_tree *tree) {
+    *watched = (struct watched){.hands = {.now_ns = 500 * SECOND}};
+    watched->clocks = (struct clocks){hands_now_ns, hands_cpu_ns, hands_realtime, &watched->hands};
+    self_init(&watched->self, &watched->clocks, 4, watched->hands.now_ns);
+    watched->source.roots = tree->roots;
+    watched->setup.config = &watched->config;
+    watched->setup.types[0].source = &watched->source;
+    assert_int_equal(memory_watch_new(&watched->setup, &watched->self, &watched->watch), 0);
+}
+
+// Looks every half second from `from` on. Returns after how many the reading is another one.
+static unsigned looks_until_next(struct watched *watched, uint64_t from_ns) {
+    struct host_memory *first = memory_watch_look(watched->watch, &watched->setup, from_ns);
+    double at = first->timestamp_seconds;
+    for (unsigned n = 1; n < 100000; n++)
+        if (memory_watch_look(watched->watch, &watched->setup, from_ns + n * 500 * MS)->timestamp_seconds != at)
+            return n;
+    return 0;
+}
+
+static void test_a_reading_is_made_every_ten_seconds(void **state) {
+    struct watched watched;
+    memory_two_sockets(*state);
+    begin(&watched, *state);
+    watched.hands.took_ns = MS / 10; // at 1 in 10,000, every second would do
+    assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 20);
+    assert_true(watched.self.collection_seconds > 0);
+    assert_int_equal(watched.self.calls, 0);
+    memory_watch_free(watched.watch);
+}
+
+static void test_a_reading_that_takes_long_is_rare(void **state) {
+    struct watched watched;
+    memory_two_sockets(*state);
+    begin(&watched, *state);
+    watched.hands.took_ns = 5 * MS; // two looks at the clock: 5 ms, in 50 s
+    assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 100);
+    memory_watch_free(watched.watch);
+}
+
+static void test_files_that_make_cpus_answer_are_at_most_ten_a_second(void **state) {
+    const struct host_tree *tree = *state;
+    struct watched watched;
+    char mount[512];
+    (void)snprintf(mount, sizeof mount, "56 22 0:44 / %s/resctrl rw - resctrl resctrl rw\n", tree->root);
+    host_tree_write(tree, "self/mountinfo", mount);
+    for (unsigned domain = 0; domain < 75; domain++) {
+        memory_write(tree, "7\n", "resctrl/mon_data/mon_L3_%02u/mbm_total_bytes", domain);
+        memory_write(tree, "7\n", "resctrl/mon_data/mon_L3_%02u/mbm_local_bytes", domain);
+    }
+    begin(&watched, tree);
+    watched.hands.took_ns = MS / 100;
+    assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 30);
+    assert_int_equal(watched.self.interrupts, 2 * 150);
+    memory_watch_free(watched.watch);
+}
+
+static void test_a_configuration_that_changes_is_followed_at_once(void **state) {
+    struct watched watched;
+    memory_two_sockets(*state);
+    begin(&watched, *state);
+    assert_int_equal(memory_watch_look(watched.watch, &watched.setup, 1000 * SECOND)->n_nodes, 2);
+    watched.config.uncore.numa_off = true;
+    assert_int_equal(memory_watch_look(watched.watch, &watched.setup, 1001 * SECOND)->n_nodes, 0);
+    watched.config.uncore.resctrl_off = true;
+    assert_null(memory_watch_look(watched.watch, &watched.setup, 1002 * SECOND));
+    watched.config.uncore = (struct config_uncore){.off = false};
+    struct host_memory *memory = memory_watch_look(watched.watch, &watched.setup, 1003 * SECOND);
+    assert_int_equal(memory->n_nodes, 2);
+    watched.config.uncore.off = true;
+    assert_null(memory_watch_look(watched.watch, &watched.setup, 1004 * SECOND));
+    memory_watch_free(watched.watch);
+}
+
+static void test_nothing_of_this_host_describes_another(void **state) {
+    struct watched watched;
+    memory_two_sockets(*state);
+    begin(&watched, *state);
+    watched.source.simulated = true;
+    assert_null(memory_watch_look(watched.watch, &watched.setup, 1000 * SECOND));
+    watched.source.simulated = false;
+    watched.source.replayed = true;
+    assert_null(memory_watch_look(watched.watch, &watched.setup, 1000 * SECOND));
+    assert_null(memory_watch_once(&watched.setup));
+    memory_watch_free(watched.watch);
+}
+
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_a_reading_is_made_every_ten_seconds),
+        ON_A_TREE(test_a_reading_that_takes_long_is_rare),
+        ON_A_TREE(test_files_that_make_cpus_answer_are_at_most_ten_a_second),
+        ON_A_TREE(test_a_configuration_that_changes_is_followed_at_once),
+        ON_A_TREE(test_nothing_of_this_host_describes_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
