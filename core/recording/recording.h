@@ -31,7 +31,9 @@ enum recording_kind {
     RECORDING_CORES = 'c', // rounds of cores, and what counts all the time
     RECORDING_PAUSE = 'p',
     RECORDING_BOXES = 'b', // a record of another kind, of PMUs outside the cores
-    RECORDING_GONE = 'g'   // in such a record: from here on they are not measured
+    // in such a record:
+    RECORDING_DEFINITION = 'd', // what their events are, where no spec says it
+    RECORDING_GONE = 'g'        // from here on they are not measured
 };
 
 // Collects records to be written. The caller empties it (n = 0). All zero to begin with.
@@ -105,8 +107,10 @@ int recording_put_pause(struct recording_buffer *out, const struct recording_pau
 
 // A record for a kind of PMUs outside the cores, which holds one record of another kind.
 int recording_put_boxes(struct recording_buffer *out, const char *name, const struct recording_buffer *record);
-// What is put there where a kind is no longer measured.
+// What is put there where a kind is no longer measured; and, after the header, what the events are of a catalog that
+// the configuration has chosen (core/spec/catalog.h).
 int recording_put_gone(struct recording_buffer *out);
+int recording_put_definition(struct recording_buffer *out, const struct catalog *catalog);
 
 struct recording_record {
     unsigned kind;        // enum recording_kind; a later version's kinds are skipped
@@ -138,6 +142,16 @@ int recording_get_plan(const struct recording_record *record, const struct catal
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
                         bool added_up, double *timestamp_seconds, struct readings **out);
 int recording_get_pause(const struct recording_record *record, struct recording_pause *out);
+struct recording_definition {
+    struct recording_event {
+        char name[RECORDING_TEXT_MAX + 1];
+        char units[RECORDING_TEXT_MAX + 1]; // what is counted, as in "bytes"
+        double factor;                      // of these, for each count
+    } * events;                             // owned
+    size_t n;
+};
+int recording_get_definition(const struct recording_record *record, struct recording_definition *out);
+void recording_definition_deinit(struct recording_definition *definition);
 // The name of the kind, which has RECORDING_TEXT_MAX + 1 bytes, and the record that stands there, which borrows the
 // bytes.
 int recording_get_boxes(const struct recording_record *record, char *name, struct recording_record *out);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/recording/recording.h"
@@ -16,6 +18,51 @@ int recording_put_boxes(struct recording_buffer *out, const char *name, const st
 }
 
 int recording_put_gone(struct recording_buffer *out) { return bytes_end(out, bytes_begin(out, RECORDING_GONE)); }
+
+// ---- what the events are ----
+
+int recording_put_definition(struct recording_buffer *out, const struct catalog *catalog) {
+    size_t begin = bytes_begin(out, RECORDING_DEFINITION);
+    bytes_put_varint(out, catalog->n_metrics);
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        const struct catalog_metric *metric = &catalog->metrics[m];
+        double factor = 0;
+        (void)catalog_metric_ratio(metric, &factor);
+        bytes_put_text(out, metric->name);
+        bytes_put_text(out, metric->units);
+        bytes_put_double(out, factor * metric->formula->numerator.terms[0].coefficient);
+    }
+    return bytes_end(out, begin);
+}
+
+int recording_get_definition(const struct recording_record *record, struct recording_definition *out) {
+    enum { EVENT_BYTES_LEAST = 10 };
+    struct bytes_cursor in = {.at = record->bytes, .end = record->bytes + record->n};
+    size_t n = bytes_get_count(&in, EVENT_BYTES_LEAST);
+    struct recording_definition read = {.events = in.bad ? NULL : calloc(n + 1, sizeof *read.events)};
+    if (!read.events)
+        return in.bad ? -EBADMSG : -ENOMEM;
+    for (; read.n < n && !in.bad; read.n++) {
+        struct recording_event *event = &read.events[read.n];
+        bytes_get_text(&in, event->name);
+        bytes_get_text(&in, event->units);
+        event->factor = bytes_get_double(&in);
+        in.bad = in.bad || event->name[0] == '\0' || !(event->factor > 0 && event->factor < HUGE_VAL);
+    }
+    if (!bytes_done(&in)) {
+        recording_definition_deinit(&read);
+        return -EBADMSG;
+    }
+    *out = read;
+    return 0;
+}
+
+void recording_definition_deinit(struct recording_definition *definition) {
+    free(definition->events);
+    *definition = (struct recording_definition){.n = 0};
+}
+
+// ---- a record within a record ----
 
 int recording_get_boxes(const struct recording_record *record, char *name, struct recording_record *out) {
     struct bytes_cursor in = {.at = record->bytes, .end = record->bytes + record->n};

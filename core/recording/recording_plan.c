@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +8,13 @@
 #include "core/recording/recording.h"
 #include "core/recording/recording_bytes.h"
 #include "core/recording/recording_resident.h"
+#include "core/recording/recording_topology.h"
 
 // A plan with its CPUs, stored by names: the reader looks events and metrics up in the current catalog. derive trusts a
 // plan, so a plan from a file is checked: every index, all sizes, and that a unit has the events that its event groups
 // count. Whether it has what its metrics count is not checked: such a file gives wrong values, not wrong accesses.
 
-enum { CPUS_MAX = 8192, SOCKETS_MAX = 1024, CELLS_MAX = 1 << 25 };
+enum { CELLS_MAX = 1 << 25 };
 
 // Indexes of the record's own table of events.
 struct event_table {
@@ -44,23 +44,6 @@ static void table_add(struct event_table *table, unsigned event) {
 }
 
 // ---- writing ----
-
-static void put_topology(struct recording_buffer *out, const struct topology *topology) {
-    bytes_put_varint(out, topology->n_sockets);
-    for (size_t s = 0; s < topology->n_sockets; s++) {
-        bytes_put_varint(out, topology->sockets[s].id);
-        bytes_put_varint(out, topology->sockets[s].excluded + topology->sockets[s].isolated);
-        bytes_put_varint(out, topology->sockets[s].whole_cores);
-    }
-    bytes_put_double(out, topology->maximum_frequency_hz);
-    bytes_put_varint(out, topology->n_cores);
-    bytes_put_varint(out, topology->n_cpus);
-    for (size_t c = 0; c < topology->n_cpus; c++) {
-        bytes_put_varint(out, topology->cpus[c].id);
-        bytes_put_varint(out, topology->cpus[c].core);
-        bytes_put_varint(out, topology->cpus[c].socket);
-    }
-}
 
 static void put_events(struct recording_buffer *out, const struct event_table *table, const struct plan *plan) {
     bytes_put_varint(out, table->n);
@@ -117,14 +100,6 @@ static void put_schedule(struct recording_buffer *out, const struct plan *plan) 
         bytes_put_varint(out, plan->round[i]);
 }
 
-// Of boxes alone: cores have none.
-static void put_peaks(struct recording_buffer *out, const struct topology *topology) {
-    for (size_t s = 0; topology->boxes && s < topology->n_sockets; s++) {
-        bytes_put_double(out, topology->sockets[s].memory_bytes_per_second);
-        bytes_put_varint(out, topology->sockets[s].peak);
-    }
-}
-
 int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again) {
     const struct plan *plan = layout->plan;
     struct event_table table;
@@ -142,12 +117,13 @@ int recording_put_plan(struct recording_buffer *out, const struct snapshot_layou
             table_add(&table, plan->groups[g].events[i]);
     size_t begin = bytes_begin(out, RECORDING_PLAN);
     bytes_put_varint(out, again);
-    put_topology(out, layout->topology);
+    recording_put_topology(out, layout->topology);
     put_events(out, &table, plan);
     put_units(out, &table, plan);
     put_metrics(out, plan);
     put_schedule(out, plan);
-    put_peaks(out, layout->topology);
+    if (layout->topology->boxes)
+        recording_put_topology_boxes(out, layout->topology);
     table_deinit(&table);
     return bytes_end(out, begin);
 }
@@ -177,43 +153,6 @@ static void lacks(struct reader *reader, const char *name) {
         reader->status = -ENOENT;
     }
     reader->in.bad = true;
-}
-
-static void get_cpus(struct reader *reader, struct topology *topology) {
-    struct bytes_cursor *in = &reader->in;
-    bool *seen = in->bad ? NULL : new_array(reader, topology->n_cores, sizeof *seen);
-    for (size_t c = 0; c < topology->n_cpus && !in->bad; c++) {
-        struct topology_cpu *cpu = &topology->cpus[c];
-        cpu->id = (unsigned)bytes_get_varint(in, CPUS_MAX - 1);
-        cpu->core = (unsigned)bytes_get_varint(in, topology->n_cores - 1);
-        cpu->socket = (unsigned)bytes_get_varint(in, topology->n_sockets - 1);
-        in->bad = in->bad || (c > 0 && cpu->id <= topology->cpus[c - 1].id);
-        topology->sockets[cpu->socket].measured++;
-        topology->sockets[cpu->socket].cores += !seen[cpu->core];
-        seen[cpu->core] = true;
-    }
-    free(seen);
-}
-
-static void get_topology(struct reader *reader, struct topology *topology) {
-    struct bytes_cursor *in = &reader->in;
-    topology->n_sockets = bytes_get_count(in, 3);
-    if (topology->n_sockets == 0 || topology->n_sockets > SOCKETS_MAX)
-        in->bad = true;
-    topology->sockets = in->bad ? NULL : new_array(reader, topology->n_sockets, sizeof *topology->sockets);
-    for (size_t s = 0; s < topology->n_sockets && !in->bad; s++) {
-        topology->sockets[s].id = (unsigned)bytes_get_varint(in, INT_MAX);
-        topology->sockets[s].excluded = (unsigned)bytes_get_varint(in, CPUS_MAX);
-        topology->sockets[s].whole_cores = bytes_get_varint(in, 1) == 1;
-    }
-    topology->maximum_frequency_hz = bytes_get_double(in);
-    topology->n_cores = (size_t)bytes_get_varint(in, CPUS_MAX);
-    topology->n_cpus = bytes_get_count(in, 3);
-    if (topology->n_cpus == 0 || topology->n_cpus > CPUS_MAX || topology->n_cores == 0 ||
-        !(topology->maximum_frequency_hz >= 0 && topology->maximum_frequency_hz < 1e12))
-        in->bad = true;
-    topology->cpus = in->bad ? NULL : new_array(reader, topology->n_cpus, sizeof *topology->cpus);
-    get_cpus(reader, topology);
 }
 
 static void get_events(struct reader *reader, struct plan *plan) {
@@ -283,9 +222,10 @@ static void get_unit(struct reader *reader, struct plan *plan, size_t groups_max
     unit->events = get_list(reader, &unit->n_events);
     unit->first_group = (unsigned)plan->n_groups;
     size_t n = bytes_get_count(in, 2); // 0: the common unit
-    if (n > CATALOG_SPLIT_MAX || plan->n_groups + n > groups_max)
+    bool spread = unit->slots == 0;    // of boxes alone, which get_all checks
+    if (n > (spread ? unit->n_events + 1 : CATALOG_SPLIT_MAX) || plan->n_groups + n > groups_max)
         in->bad = true;
-    if (!in->bad && n > 1)
+    if (!in->bad && n > 1 && !spread)
         in->bad = unit->reference < 0 || !has_event(unit, (unsigned)unit->reference);
     unit->n_groups = (unsigned)n;
     for (size_t g = 0; g < n && !in->bad; g++)
@@ -329,9 +269,10 @@ static void get_units(struct reader *reader, struct plan *plan) {
     if (reader->in.bad)
         return;
     plan->units = new_array(reader, n, sizeof *plan->units);
-    plan->groups = new_array(reader, n + CATALOG_SPLIT_MAX, sizeof *plan->groups);
+    size_t groups_max = n + CATALOG_SPLIT_MAX + reader->table.n; // boxes: each event may have a group of its own
+    plan->groups = new_array(reader, groups_max, sizeof *plan->groups);
     for (size_t u = 0; u < n && !reader->in.bad; u++)
-        get_unit(reader, plan, n + CATALOG_SPLIT_MAX);
+        get_unit(reader, plan, groups_max);
     plan->level1_unit = get_index(&reader->in, plan->n_units);
     int resident_group = get_index(&reader->in, plan->n_groups);
     find_common(reader, plan);
@@ -341,9 +282,17 @@ static void get_units(struct reader *reader, struct plan *plan) {
         reader->in.bad = plan->common_unit >= 0 || !recording_resident_plan(plan, resident_group);
     if (plan->level1_unit >= 0 && !reader->catalog->level1.present)
         reader->in.bad = true;
-    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is measured in parts, and it rotates
-        if (u == plan->level1_unit ? plan_unit_stands(plan, (unsigned)u) : plan->units[u].n_groups > 1)
-            reader->in.bad = true;
+    if (plan->level1_unit >= 0 && plan_unit_stands(plan, (unsigned)plan->level1_unit))
+        reader->in.bad = true;
+}
+
+// Only level 1 is measured in parts, and it rotates. What boxes count all the time may be in several groups.
+static bool is_whole(const struct plan *plan, bool boxes) {
+    bool whole = true;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        whole = whole &&
+                (plan->units[u].n_groups < 2 || (int)u == plan->level1_unit || (boxes && plan_unit_stands(plan, u)));
+    return whole;
 }
 
 static void get_metric(struct reader *reader, struct plan *plan) {
@@ -423,16 +372,6 @@ static void get_schedule(struct reader *reader, struct plan *plan) {
         plan->round[plan->n_round] = (unsigned)bytes_get_varint(in, plan->n_units);
 }
 
-static void get_peaks(struct bytes_cursor *in, struct topology *topology) {
-    topology->boxes = !in->bad && in->at < in->end;
-    for (size_t s = 0; topology->boxes && s < topology->n_sockets && !in->bad; s++) {
-        double peak = bytes_get_double(in);
-        in->bad = in->bad || !(peak >= 0 && peak < HUGE_VAL);
-        topology->sockets[s].memory_bytes_per_second = peak;
-        topology->sockets[s].peak = (enum topology_peak)bytes_get_varint(in, TOPOLOGY_PEAK_CONFIGURED);
-    }
-}
-
 // What a snapshot and derive will need for each CPU; each unit has values of its own.
 static size_t values_of_cpu(const struct reader *reader, const struct plan *plan) {
     size_t n = plan->n_metrics + reader->table.n;
@@ -444,12 +383,16 @@ static size_t values_of_cpu(const struct reader *reader, const struct plan *plan
 static void get_all(struct reader *reader, struct recording_plan *out) {
     struct bytes_cursor *in = &reader->in;
     out->again = bytes_get_varint(in, 1) != 0;
-    get_topology(reader, out->topology);
+    int r = recording_get_topology(in, out->topology);
     get_events(reader, out->plan);
     get_units(reader, out->plan);
     get_metrics(reader, out->plan);
     get_schedule(reader, out->plan);
-    get_peaks(in, out->topology);
+    if (r == 0 && !in->bad && in->at < in->end)
+        r = recording_get_topology_boxes(in, out->topology);
+    if (r < 0)
+        reader->status = r;
+    in->bad = in->bad || !is_whole(out->plan, out->topology->boxes);
     if (values_of_cpu(reader, out->plan) * out->topology->n_cpus > CELLS_MAX)
         in->bad = true;
 }

@@ -149,8 +149,12 @@ static int refuse_foreign(const char *name, const struct command *commands, size
             length += (size_t)snprintf(others + length, sizeof others - length, "%s%s", found++ > 0 ? ", " : "",
                                        commands[c].name);
     }
-    (void)fprintf(stderr, "topdownd: %s does not take --%s: it can only go with the command%s %s\n", command, name,
-                  found > 1 ? "s" : "", others);
+    bool groups = strcmp(command, "list") == 0 && strcmp(name, "groups") == 0;
+    (void)fprintf(stderr, "topdownd: %s does not take --%s: it can only go with the command%s %s%s\n", command, name,
+                  found > 1 ? "s" : "", others,
+                  groups ? ". 'topdownd list groups' lists metric groups, and 'topdownd list metrics --group NAME' the "
+                           "metrics of one"
+                         : "");
     return -EINVAL;
 }
 

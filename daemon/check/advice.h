@@ -46,6 +46,8 @@ void advice_outputs(const struct setup *setup, const struct web *web, bool socke
 // advice_settings.c: the profile's settings, and the rules that choose it.
 void advice_settings(const struct setup *setup, struct advice *advice);
 void advice_hosts(const struct config *config, struct advice *advice);
+// advice_uncore.c: what `uncore` says that this host lacks, or says otherwise.
+void advice_uncore(const struct setup *setup, const struct options *options, struct advice *advice);
 // What of the core type's groups its plan cannot have.
 void advice_plan(const struct core_type *type, const struct plan *plan, struct advice *advice);
 

@@ -10,6 +10,7 @@
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/spec_json.h"
 #include "config/spec/uncore_kinds_json.h"
+#include "daemon/command/list_chosen.h"
 
 enum { PATH_BYTES = 512 };
 
@@ -186,6 +187,8 @@ static int list_kinds(const struct list_pmus *list, adder *add, struct errors *e
     if (r == 0) {
         for (size_t i = 0; i < host.n && r == 0; i++)
             r = add(list, &host.found[i], errors, table);
+        if (r == 0 && list->roots && add == add_kind)
+            r = list_chosen(list->roots, &host, table);
         uncore_host_deinit(&host);
     }
     uncore_kinds_json_deinit(&kinds);

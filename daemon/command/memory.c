@@ -40,7 +40,9 @@ static int save(const struct host_roots *roots, const char *folder) {
     if (r == -EACCES)
         return fail("/sys/firmware/dmi/tables/DMI is for root: run 'topdownd memory save' as root", r);
     if (r == -ENOENT) {
-        (void)puts("the firmware's tables do not tell how fast the memory is");
+        (void)puts(
+            "the firmware's tables do not tell how fast the memory is, so topdownd shows no peak of it, as in most "
+            "virtual machines: uncore.peak in the configuration can say one");
         return EXIT_SUCCESS;
     }
     if (r == 0)
@@ -59,7 +61,10 @@ static void explain(int of_tables, bool has_channels) {
             "others; topdownd.service does so before it starts\n",
             stderr);
     else if (of_tables < 0)
-        (void)fputs("topdownd: the firmware's tables do not tell how fast the memory is\n", stderr);
+        (void)fputs(
+            "topdownd: the firmware's tables do not tell how fast the memory is: uncore.peak in the configuration "
+            "can say its peak\n",
+            stderr);
     if (!has_channels)
         (void)fputs("topdownd: the kernel's EDAC driver does not tell which channels have memory: load the driver of "
                     "this host's memory controller, such as skx_edac, i10nm_edac or amd64_edac\n",
@@ -93,6 +98,10 @@ static int show(const struct host_roots *roots, const char *folder, bool json) {
         add_number(&table, channels[p] * bytes);
     }
     explain(r, any);
+    if (!any && !json) { // a heading without rows would say nothing
+        table_deinit(&table);
+        return puts("The peak of this host's memory is unknown.") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
     r = json ? table_print_json(&table, &out) : table_print(&table, &out);
     r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);

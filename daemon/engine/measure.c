@@ -428,11 +428,11 @@ static int begin(struct measure *m) {
     return r < 0 ? r : start_probe(m);
 }
 
-// What boxes count is recorded with the first core type, where they have a spec: a replay reads it.
+// What boxes count is recorded with the first core type.
 static int new_record(struct measure *m, const struct measure_request *request, struct errors *errors) {
     const struct setup *setup = request->setup;
     struct record *first = request->first ? measure_record(of(request->first)) : NULL;
-    if (!setup->record_path || request->type->source->catalog->product.chosen)
+    if (!setup->record_path)
         return 0;
     if (!request->type->topology->boxes)
         return record_new(setup, request->type, m->seed, m->self->clocks, errors, &m->record);

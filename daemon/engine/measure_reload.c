@@ -51,8 +51,7 @@ struct record *measure_record(const struct measure *m) {
 }
 
 static int make_record_of_boxes(struct measure_next *next, const struct measure *m) {
-    bool chosen = next->to.type->source->catalog->product.chosen; // no replay could read it without a spec
-    struct record *first = chosen ? NULL : measure_record((const struct measure *)next->to.first);
+    struct record *first = measure_record((const struct measure *)next->to.first);
     next->keeps_record = first && m->record && record_is_of(m->record, first);
     return first && !next->keeps_record ? record_new_boxes(first, next->to.setup, next->to.type, m->seed, &next->record)
                                         : 0;

@@ -58,6 +58,7 @@ struct replay {
 
     uint64_t played_ns; // the end of the newest round
     struct waiting waiting;
+    bool gone;             // the next plan is that of boxes that begin anew
     struct replay *leader; // of boxes; NULL: it leads
     struct leading leading;
 };
@@ -118,9 +119,11 @@ static void play_pause(struct replay *replay, struct snapshot **out) {
         stage_mark_yielded(*out);
 }
 
-// From here on these boxes were not measured: totals stay, and gauges are gone.
+// From here on these boxes were not measured: totals stay, and gauges are gone. Where they are measured again, totals
+// begin anew, as they did then.
 static void play_gone(struct replay *replay, struct snapshot **out) {
     replay->waiting.leaving = false;
+    replay->gone = true;
     snapshot_unref(*out);
     *out = present_snapshot(&replay->engine);
 }
@@ -172,9 +175,10 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
     }
     struct stage stage, none = {.layout = NULL};
     struct stage_request request = request_of(replay, &plan);
-    r = stage_init(&stage, &request, replay->stage.layout ? &replay->stage : &none, &errors);
+    r = stage_init(&stage, &request, replay->stage.layout && !replay->gone ? &replay->stage : &none, &errors);
     if (r < 0)
         return r;
+    replay->gone = false;
     stage_deinit(&replay->stage);
     replay->stage = stage;
     return 1;

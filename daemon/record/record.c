@@ -201,7 +201,7 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
 int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
                      struct record **out) {
     *out = NULL;
-    if (type->source->vendors || type->source->catalog->product.chosen)
+    if (type->source->vendors)
         return 0;
     struct record *record = calloc(1, sizeof *record);
     if (!record)
@@ -301,6 +301,16 @@ static int put_header(struct record *record) {
     return put_end(record, before, recording_put_header(buffer, &record->header));
 }
 
+// Whatever no spec says of boxes.
+static int put_definition(struct record *record) {
+    const struct catalog *catalog = record->view->layout->catalog;
+    size_t before;
+    if (!catalog->product.chosen)
+        return 0;
+    struct recording_buffer *buffer = put_begin(record, &before);
+    return put_end(record, before, recording_put_definition(buffer, catalog));
+}
+
 static int put_facts(struct record *record) {
     const struct view *view = record->view;
     size_t before;
@@ -337,6 +347,8 @@ static int put_part(struct record *record) {
     bool lost = record->plan_end > record_stream_lost_from(record->reel->stream);
     record->plan_known = record->plan_known && !lost;
     int r = put_header(record);
+    if (r == 0 && record->boxes)
+        r = put_definition(record);
     return r == 0 && record->view ? put_plan(record, record->plan_known) : r;
 }
 

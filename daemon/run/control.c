@@ -336,6 +336,8 @@ static int listen_at(struct control *control, const char *path, struct errors *e
     if (r < 0)
         return r;
     control->bound = bind(control->fd, (const struct sockaddr *)&control->address, sizeof control->address) == 0;
+    if (!control->bound && errno == ENOENT)
+        return control_refuse(control, errors, "there is no such folder: make it, or name another one with --path.run");
     if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, CLIENTS_MAX) < 0)
         return control_refuse(control, errors, strerror(errno));
     return 0;

@@ -242,7 +242,7 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
 
 void tape_compare_catalog(const struct tape *tape) {
     const struct recording_catalog *of = &tape->header.catalog;
-    if (catalog_hash(tape->catalog) != of->hash)
+    if (!tape->catalog->product.chosen && catalog_hash(tape->catalog) != of->hash)
         log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
                     "values may differ from what was shown then",
                     tape->path, of->spec, tape->header.version);
@@ -257,27 +257,40 @@ static bool is_known(const struct recording_header *known, size_t n, const char 
     return is;
 }
 
-// Adds the kinds that a file begins with: all that are in it. Whatever is damaged ends the search.
-static void find_in_beginning(struct recording_reader *reader, struct recording_header *out, size_t max, size_t *n) {
-    struct recording_record record, within;
-    char name[RECORDING_TEXT_MAX + 1];
-    while (recording_reader_next(reader, &record) == 1 && record.kind != RECORDING_CORES) {
-        if (record.kind != RECORDING_BOXES || recording_get_boxes(&record, name, &within) < 0)
-            continue;
-        if (within.kind == RECORDING_CORES)
-            return;
-        bool begins = within.kind == RECORDING_HEADER && *n < max && !is_known(out, *n, name);
-        if (begins && recording_get_header(&within, &out[*n]) == 0 && strcmp(out[*n].pmu, name) == 0)
-            ++*n;
-    }
+// Gets the next record of boxes in the beginning of a file, which has all kinds that are in it. False at its end, or
+// where it is damaged.
+static bool next_of_boxes(struct recording_reader *reader, char *name, struct recording_record *within) {
+    struct recording_record record;
+    while (recording_reader_next(reader, &record) == 1 && record.kind != RECORDING_CORES)
+        if (record.kind == RECORDING_BOXES && recording_get_boxes(&record, name, within) == 0)
+            return within->kind != RECORDING_CORES;
+    return false;
 }
 
 int tape_boxes(struct tape *tape, struct recording_header *out, size_t max) {
+    char name[RECORDING_TEXT_MAX + 1];
+    struct recording_record within;
     size_t n = 0;
     for (size_t i = tape->n_files; i-- > 0;)
-        find_in_beginning(tape->files[i], out, max, &n);
+        while (next_of_boxes(tape->files[i], name, &within)) {
+            bool begins = within.kind == RECORDING_HEADER && n < max && !is_known(out, n, name);
+            if (begins && recording_get_header(&within, &out[n]) == 0 && strcmp(out[n].pmu, name) == 0)
+                n++;
+        }
     rewind_tape(tape);
     return (int)n;
+}
+
+int tape_definition(struct tape *tape, const char *kind, struct recording_definition *out) {
+    char name[RECORDING_TEXT_MAX + 1];
+    struct recording_record within;
+    int r = 0;
+    for (size_t i = tape->n_files; i-- > 0 && r == 0;)
+        while (r == 0 && next_of_boxes(tape->files[i], name, &within))
+            if (within.kind == RECORDING_DEFINITION && strcmp(name, kind) == 0)
+                r = recording_get_definition(&within, out) == 0;
+    rewind_tape(tape);
+    return r;
 }
 
 int tape_open_boxes(const struct tape *of, const struct recording_header *header, const struct catalog *catalog,

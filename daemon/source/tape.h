@@ -53,8 +53,10 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);
 
 // The kinds of boxes of which a recording has counts (core/uncore/uncore.h), in the order in which they were recorded:
-// the header that each has. At most `max`; returns their number or -ENOMEM.
+// the header that each has. At most `max`; returns their number.
 int tape_boxes(struct tape *tape, struct recording_header *out, size_t max);
+// What the events of a kind are, where no spec says it. Returns 1; 0: it is a spec's.
+int tape_definition(struct tape *tape, const char *kind, struct recording_definition *out);
 // The tape of one of them, whose catalog is borrowed. Load it before it is played. Returns 0 or -ENOMEM.
 int tape_open_boxes(const struct tape *of, const struct recording_header *header, const struct catalog *catalog,
                     struct tape **out);

@@ -70,6 +70,10 @@ static int fill(struct catalog_builder *builder, const char *const *events, cons
     return r;
 }
 
+static int make_builder(const char *pmu, struct catalog_builder **out) {
+    return catalog_builder_new(pmu, "Linux", "a PMU that the kernel describes", pmu, pmu, out);
+}
+
 int uncore_chosen_catalog(const struct host_roots *roots, const char *pmu, const char *const *events, size_t n,
                           struct catalog **out) {
     struct pmu_named_event *read = calloc(n + 1, sizeof *read);
@@ -80,7 +84,7 @@ int uncore_chosen_catalog(const struct host_roots *roots, const char *pmu, const
     for (size_t i = 0; r == 0 && i < n; i++)
         usable = usable && pmu_named_event(roots, pmu, events[i], &read[i]) == 0 && !read[i].unusable;
     if (r == 0)
-        r = catalog_builder_new(pmu, "Linux", "a PMU that the kernel describes", pmu, pmu, &builder);
+        r = make_builder(pmu, &builder);
     if (r == 0)
         r = add_formats(roots, pmu, builder);
     if (r == 0 && usable)
@@ -93,6 +97,27 @@ int uncore_chosen_catalog(const struct host_roots *roots, const char *pmu, const
     else if (r >= 0)
         *out = catalog_builder_finish(builder);
     return r == -ENOMEM ? r : 0;
+}
+
+int uncore_chosen_recorded(const char *pmu, const struct recording_definition *definition, struct catalog **out) {
+    struct pmu_named_event *read = calloc(definition->n + 1, sizeof *read);
+    const char **names = calloc(definition->n + 1, sizeof *names);
+    struct catalog_builder *builder = NULL;
+    struct fault fault;
+    int r = read && names ? make_builder(pmu, &builder) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < definition->n; i++) {
+        names[i] = definition->events[i].name;
+        read[i].unit = (struct pmu_named_unit){definition->events[i].factor, definition->events[i].units};
+    }
+    if (r == 0)
+        r = fill(builder, names, read, definition->n, &fault);
+    free(names);
+    free(read);
+    if (r < 0)
+        catalog_builder_free(builder);
+    else
+        *out = catalog_builder_finish(builder);
+    return r < 0 ? r : 0;
 }
 
 // ---- what the configuration says ----

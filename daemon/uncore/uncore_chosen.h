@@ -5,6 +5,7 @@
 // PMUs that no spec knows, chosen with `uncore.pmus` of the configuration: the kernel's names of their events, with
 // their units, take the place of a spec.
 
+#include "core/recording/recording.h"
 #include "daemon/source/setup.h"
 
 // Adds a source for each entry that this host has; the set-up's first source notes those that it lacks. Returns 0,
@@ -18,5 +19,8 @@ void uncore_chosen_name(const char *pattern, char *out, size_t size);
 // 0, or -ENOMEM.
 int uncore_chosen_catalog(const struct host_roots *roots, const char *pmu, const char *const *events, size_t n,
                           struct catalog **out);
+
+// The same from what a recording says of them; -EINVAL if it makes no sense. Nothing is encoded.
+int uncore_chosen_recorded(const char *pmu, const struct recording_definition *definition, struct catalog **out);
 
 #endif

@@ -5,27 +5,52 @@
 #include <string.h>
 
 #include "daemon/source/source_recording.h"
+#include "daemon/uncore/uncore_chosen.h"
 #include "daemon/uncore/uncore_source.h"
 
 // The boxes of a recording, with the specs of this machine, as it is with cores. Two kinds may tell the same traffic,
 // at different times, and the recording says itself which metrics were measured.
 
-static int add_kind(struct setup *setup, struct tape *tape, const struct recording_header *header,
-                    const struct options *options, struct errors *errors) {
+static int refuse(const struct tape *tape, const struct recording_header *header, struct errors *errors) {
+    return errors_add(errors, tape->path, 0, 0,
+                      "was recorded with the spec '%.100s' of PMUs outside the cores (%.60s), which is not among those "
+                      "here",
+                      header->catalog.spec, header->pmu);
+}
+
+static int read_spec(const struct setup *setup, const struct tape *tape, const struct recording_header *header,
+                     struct errors *errors, struct catalog **out) {
     const char *spec = header->catalog.spec;
     struct catalog_builder *builder;
-    struct topology *boxes = NULL;
-    struct source *source;
     char path[DATA_PATH_MAX + 512];
     (void)snprintf(path, sizeof path, "%s/specs/uncore/%.200s.json", setup->data, spec);
     if (strchr(spec, '/') || !setup_file_exists(path))
-        return errors_add(errors, tape->path, 0, 0,
-                          "was recorded with the spec '%.100s' of PMUs outside the cores (%.60s), which is not among "
-                          "those here",
-                          spec, header->pmu);
+        return refuse(tape, header, errors);
     int r = uncore_read_spec(setup, spec, errors, &builder);
     if (r == 0)
-        r = source_recording_boxes(tape, header, catalog_builder_finish(builder), errors, &source);
+        *out = catalog_builder_finish(builder);
+    return r;
+}
+
+// The recording itself says what the events are that a configuration has chosen.
+static int make_catalog(const struct setup *setup, struct tape *tape, const struct recording_header *header,
+                        struct errors *errors, struct catalog **out) {
+    struct recording_definition definition;
+    if (tape_definition(tape, header->pmu, &definition) == 0)
+        return read_spec(setup, tape, header, errors, out);
+    int r = uncore_chosen_recorded(header->catalog.spec, &definition, out);
+    recording_definition_deinit(&definition);
+    return r == -EINVAL ? refuse(tape, header, errors) : r;
+}
+
+static int add_kind(struct setup *setup, struct tape *tape, const struct recording_header *header,
+                    const struct options *options, struct errors *errors) {
+    struct catalog *catalog;
+    struct topology *boxes = NULL;
+    struct source *source;
+    int r = make_catalog(setup, tape, header, errors, &catalog);
+    if (r == 0)
+        r = source_recording_boxes(tape, header, catalog, errors, &source);
     if (r < 0)
         return r;
     uncore_describe(source, source->pmu_name, options);

@@ -399,8 +399,7 @@ void http_server_renew(struct http_server *server, const struct http_published *
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
     http_newest_publish(&server->newest, type, published, server->clock_ms(server->clock_context));
-    if (!published->view->layout->topology->boxes)
-        http_history_take(&server->history, type, server->newest.n_cores, published->view, published->snapshot);
+    http_history_take(&server->history, type, server->newest.n_cores, published->view, published->snapshot);
 }
 
 void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n) {

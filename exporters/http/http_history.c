@@ -10,6 +10,9 @@
 #include "exporters/json/json_history.h"
 #include "exporters/view/gzip.h"
 
+// Of a kind of PMU outside the cores.
+enum { BOX_SERIES_MAX = 32 };
+
 void http_history_init(struct http_history *history) {
     *history = (struct http_history){0};
     pthread_mutex_init(&history->lock, NULL);
@@ -23,14 +26,18 @@ void http_history_deinit(struct http_history *history) {
     pthread_mutex_destroy(&history->lock);
 }
 
-void http_history_take(struct http_history *history, size_t type, size_t n_types, struct view *view,
+// Marks are those of core types: what happens to a host happens to them.
+void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
                        const struct snapshot *snapshot) {
+    bool boxes = view->layout->topology->boxes;
     pthread_mutex_lock(&history->lock);
-    history->n_types = n_types;
+    if (history->n_types <= type)
+        history->n_types = type + 1;
     if (!history->histories[type])
-        history->histories[type] = history_new(HISTORY_SERIES_MAX / n_types);
+        history->histories[type] = history_new(boxes ? BOX_SERIES_MAX : HISTORY_SERIES_MAX / n_cores);
     if (history->histories[type]) {
-        view_marks_take(&history->marks[type], view, snapshot, history_marks(history->histories[type]));
+        if (!boxes)
+            view_marks_take(&history->marks[type], view, snapshot, history_marks(history->histories[type]));
         if (snapshot->end_ns > 0) // else it has totals alone: nothing is measured yet, or others have the counters
             history_take(history->histories[type], snapshot);
     }
@@ -107,7 +114,7 @@ static bool is_wanted(const struct query *query, const struct view *view, size_t
 static size_t find_series(const struct query *query, const struct shown *shown, struct view_history_series *out,
                           size_t max) {
     size_t n = 0;
-    for (size_t type = 0; type < shown->n; type++) {
+    for (size_t type = 0; type < shown_all(shown); type++) {
         const struct view *view = shown->types[type].view;
         const struct topology *topology = view->layout->topology;
         for (size_t s = 0; s < (query->sockets ? topology->n_sockets : 1); s++)
@@ -123,7 +130,7 @@ static size_t find_series(const struct query *query, const struct shown *shown, 
 
 static struct history *history_of(const struct http_history *history, const struct shown *shown,
                                   const struct view *view) {
-    for (size_t type = 0; type < shown->n; type++)
+    for (size_t type = 0; type < shown_all(shown); type++)
         if (shown->types[type].view == view)
             return history->histories[type];
     return NULL;

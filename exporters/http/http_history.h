@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
 
-// The histories of the host's core types. The thread that publishes snapshots adds to them, the server's thread reads:
+// The histories of the host's core types and of its PMUs outside the cores. The thread that publishes snapshots adds to them, the server's thread reads:
 // both hold a lock for microseconds.
 
 #include <microhttpd.h>
@@ -17,7 +17,7 @@
 
 struct http_history {
     pthread_mutex_t lock;
-    size_t n_types;
+    size_t n_types; // of both kinds
     struct history *histories[SHOWN_TYPES_MAX]; // NULL: none yet, or no memory
     struct view_marks marks[SHOWN_TYPES_MAX];
 };
@@ -25,8 +25,8 @@ struct http_history {
 void http_history_init(struct http_history *history);
 void http_history_deinit(struct http_history *history);
 
-// Takes in a snapshot of core type `type` of `n_types`.
-void http_history_take(struct http_history *history, size_t type, size_t n_types, struct view *view,
+// Takes in a snapshot of type `type`. The first `n_cores` are core types.
+void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
                        const struct snapshot *snapshot);
 
 // The arguments of a request, borrowed; NULL: not given.

@@ -36,18 +36,14 @@ static void add_value(struct json *json, const struct shown_type *kind, size_t s
 }
 
 static void add_meanings(struct json *json, const struct view *view) {
-    char unit[CATALOG_UNIT_MAX];
     json_begin_object(json, "metrics");
     for (size_t m = 0; m < view->layout->n_metrics; m++) {
         const struct catalog_metric *metric = view_metric(view, m);
         if (!view_exported(view, m))
             continue;
-        view_boxes_unit(metric, unit, sizeof unit);
         json_begin_object(json, metric->export_name);
         json_string(json, "title", metric->title);
-        json_string(json, "unit", unit);
-        json_string(json, "domain", view_domain_text(metric->domain));
-        json_string(json, "definition", metric->definition[0] != '\0' ? metric->definition : NULL);
+        json_meaning(json, metric);
         json_end_object(json);
     }
     json_end_object(json);

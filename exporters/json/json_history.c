@@ -14,6 +14,8 @@ static void add_series(struct json *json, const struct view_history *history,
     json_begin_object(json, NULL);
     if (series->view->core_type)
         json_string(json, "core_type", series->view->core_type);
+    if (series->view->layout->topology->boxes)
+        json_string(json, "pmu", series->view->pmu);
     if (history->sockets)
         json_whole(json, "socket", (uint64_t)series->socket);
     json_string(json, "metric", metric->export_name);

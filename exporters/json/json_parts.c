@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "exporters/view/view_boxes.h"
+
 struct json json_begin_document(const struct view *view, struct text *out, enum json_layout layout) {
     struct json json = json_begin(out, layout);
     json_begin_object(&json, NULL);
@@ -50,7 +52,7 @@ void json_scope_name(struct json *json, const struct view *view, enum json_scope
 
 void json_meaning(struct json *json, const struct catalog_metric *metric) {
     char unit[CATALOG_UNIT_MAX];
-    catalog_metric_unit(metric, unit, sizeof unit);
+    view_boxes_unit(metric, unit, sizeof unit);
     json_string(json, "unit", unit);
     json_string(json, "domain", view_domain_text(metric->domain));
     json_string(json, "definition", metric->definition[0] != '\0' ? metric->definition : NULL);

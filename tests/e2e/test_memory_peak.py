@@ -98,10 +98,17 @@ def test_the_slowest_module_counts():
 def test_a_host_without_tables_saves_nothing_and_goes_on():
     for tables in (None, b"", bytes(range(256)) * 8, module(0)):
         none = host(tables)
-        assert "do not tell how fast the memory is" in none.ask("save").stdout
+        assert "do not tell how fast the memory is, so topdownd shows no peak" in none.ask("save").stdout
         assert os.listdir(none.run_folder) == []
         peaks, said = none.peaks()
         assert peaks == [(0, 8, None), (1, 8, None)] and "do not tell how fast" in said
+
+
+def test_a_host_of_which_nothing_is_known_gets_a_sentence_and_no_empty_table():
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([BINARY, "memory", "--path.sysfs", folder, "--path.run", folder], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and done.stdout == "The peak of this host's memory is unknown.\n", done
+        assert "uncore.peak" in done.stderr and "load the driver" in done.stderr, done
 
 
 def test_a_folder_that_is_missing_is_told_of():

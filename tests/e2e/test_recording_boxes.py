@@ -4,10 +4,12 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 
 import e2e
+import test_uncore
 
 BINARY, ROOT = e2e.arguments()
 YAML = e2e.LISTEN_ANYWHERE + "interval: 1s\nslot: 50ms\n"
@@ -120,6 +122,46 @@ def test_a_recording_without_boxes_says_so():
             wait_end(daemon)
             answer = daemon.json("/api/v1/uncore")
             assert (answer["replay"], answer["kinds"], answer["reason"]) == (True, [], "the recording holds none"), answer
+
+
+def test_pmus_that_no_spec_knows_come_back_without_their_configuration():
+    """And so does what the host lacks."""
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        yaml = YAML + 'uncore: {pmus: [{name: "uncore_foo_*", events: [faults]}, {name: bar, events: [x]}]}\n'
+        with e2e.Daemon(*test_uncore.foo(folder, ("0", "1")), "--record", path, yaml=yaml) as daemon:
+            daemon.wait_round(3)
+            moment, kinds, live = said(daemon)
+            daemon.stop()
+        assert kinds[0]["pmu"] == "uncore_foo" and any("event_total" in line for line in live) and any("not_present" in line for line in live), live
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            again = said(daemon)
+            assert again[0] != moment or again[1:] == (kinds, live), (again, kinds, live)
+            assert len(again[2]) == len(live) and "another version" not in daemon.log(), (again, daemon.log())
+
+
+def test_kinds_that_a_reload_takes_away_and_brings_back_are_replayed():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", scenario(folder), "--record", path, yaml=ALL) as daemon:
+            config, on = daemon.config, e2e.read_text(daemon.config)
+            for text, there in ((on + "", True), (on.replace(ALL[len(YAML):], "uncore: {enabled: off}\n"), False), (on, True)):
+                e2e.write_text(config, text)
+                daemon.process.send_signal(signal.SIGHUP)
+                e2e.wait_for(lambda: bool(daemon.json("/api/v1/uncore")["kinds"]) == there, "the kinds")
+                daemon.wait_round(daemon.sequence() + 2)
+            moment, kinds, live = said(daemon)
+            daemon.stop()
+        assert os.path.exists(path + ".1"), "kinds that come begin a part"
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            again = said(daemon)
+            assert again[0] != moment or again[1:] == (kinds, live), (again, kinds, live)
+            assert len(again[1]) == 2 and " error" not in daemon.log(), daemon.log()
 
 
 def test_diff_compares_what_the_boxes_of_a_host_and_its_sockets_move():

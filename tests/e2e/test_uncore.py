@@ -101,6 +101,23 @@ def test_the_peak_of_a_host_is_its_channels_times_the_saved_speed():
             assert e2e.value_of(daemon.get("/metrics"), "topdownd_memory_peak_bytes_per_second", socket="0") == 76.8e9
 
 
+def test_the_history_has_what_each_socket_moved():
+    names = {"memory_read_bytes_per_second": READS, "memory_write_bytes_per_second": WRITES}
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        ask = f"/api/v1/history?metric={','.join(names)}"
+        both = e2e.wait_for(lambda: (new := daemon.json(ask + "&scope=socket"))["steps"] >= 2 and new, "a whole step")
+        host = daemon.json(ask)
+        assert "kinds" in daemon.json("/api/v1/uncore") and all("pmu" not in series for series in daemon.json("/api/v1/history")["series"])
+    assert {(series["socket"], series["metric"], series["pmu"], series["unit"]) for series in both["series"]} == {
+        (socket, name, "imc", "bytes per second") for socket in (0, 1) for name in names}, both["series"]
+    for series in both["series"] + host["series"]:
+        boxes = {None: 8, 0: 4, 1: 4}[series.get("socket")]
+        writes = {None: 4, 0: 4, 1: 0}[series.get("socket")]  # boxes that write
+        truth = 64 * (boxes * READS if "read" in series["metric"] else writes * WRITES)
+        value = [value for value in series["values"] if value is not None][-1]
+        assert abs(value - truth) <= 0.02 * truth, (series, truth)
+
+
 def test_bytes_of_each_socket_are_the_truth_and_only_grow():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         daemon.wait_round(2)
@@ -278,6 +295,8 @@ def test_a_configured_peak_wins_and_says_so():
         assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [300e9, 460.8e9]
         sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
         assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(300e9, "configuration"), (460.8e9, "host")]
+        said = subprocess.run([BINARY, "explain", "--pmu", "sim:zen4", "--config", daemon.config], capture_output=True, text=True, check=True).stdout
+        assert "socket 0 can move 300.0 GB/s (as configured).\n" in said and "socket 1 can move 460.8 GB/s.\n" in said, said
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML + "uncore: {peak: auto}\n") as daemon:
         sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
         assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(None, None)] * 2
@@ -431,6 +450,39 @@ def test_pmus_that_come_while_topdownd_runs_are_found_and_totals_go_on():
             daemon.process.send_signal(signal.SIGHUP)
             e2e.wait_for(lambda: len(boxes_of(daemon, "imc")) == 2, "the box is gone", 20)
             assert memory(daemon.get("/metrics"))["0", "read"] >= total, "its bytes stay in the socket's total"
+
+
+def test_what_can_be_chosen_is_listed_and_what_cannot_says_why():
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder, ("0", "1"), events__odd="cmask=0x05")
+        test_hosts.write_all(folder, {"bus/event_source/devices/uncore_foo_0/events/odd.unit": "MiB"})
+        def listed(*words):
+            return subprocess.run([BINARY, "list", "pmus", *here, *words], capture_output=True, text=True, check=True).stdout
+        rows = {row["event"]: row for row in json.loads(listed("--json")) if row["name"] == "uncore_foo"}
+        assert {event: (row["pmu"], row["boxes"], row["config"], row["bytes"]) for event, row in rows.items()} == {
+            "faults": ("uncore_foo_*", 2, "0x5", 524288), "bare": ("uncore_foo_*", 2, None, None), "odd": ("uncore_foo_*", 2, None, None)}, rows
+        assert "no unit" in rows["bare"]["not_encoded"] and "cannot encode" in rows["odd"]["not_encoded"] and rows["faults"]["not_encoded"] is None
+        assert "bytes: uncore.pmus can choose it" in listed() and "software" not in listed()
+
+
+def test_check_config_says_what_of_uncore_this_host_lacks():
+    with tempfile.TemporaryDirectory() as folder:
+        here = foo(folder)
+        made_up(folder, ("0", "0"))
+        edac = "devices/system/edac/mc/mc0/dimm0"
+        test_hosts.write_all(folder, {f"{edac}/size": "32768", f"{edac}/dimm_location": "channel 0 slot 0 ", f"{edac}/dimm_label": "CPU_SrcID#0_MC#0"})
+        e2e.write_text(os.path.join(folder, "memory-channel-bytes-per-second"), "38400000000\n")
+        yaml = ("listen: none\nuncore:\n  groups: [memory, llc, interconnect]\n  peak: {0: 20GB, 3: 1GB}\n  boxes: {exclude: [uncore_imc_1, uncore_imc_9]}\n"
+                "  pmus: [{name: \"bar_*\", events: [x]}]\n")
+        path = e2e.write_text(os.path.join(folder, "check.yaml"), yaml)
+        done = subprocess.run([BINARY, "check-config", path, *here, "--path.run", folder], capture_output=True, text=True, check=False)
+        said = done.stdout
+        for part in ("uncore.groups has llc: topdownd knows no PMU for it on this CPU", "uncore.groups has interconnect: this host",
+                     "check.yaml:4: uncore.peak of socket 0 is 20.0 GB/s, and its channels and their speed make 38.4 GB/s",
+                     "check.yaml:4: uncore.peak names socket 3, which this host lacks", "check.yaml:5: uncore.boxes.exclude has uncore_imc_9",
+                     "uncore.boxes leaves out 1 of 2 boxes (uncore_imc_1)", "check.yaml:6: this host shows no PMU bar_*"):
+            assert said.count(part) == 1, (part, said)
+        assert done.returncode == 0 and "exclude has uncore_imc_1" not in said, done
 
 
 def test_each_box_counts_on_its_own_cpu_and_adds_up():

@@ -159,6 +159,7 @@ static void play_boxes(struct deck *deck, const struct recording_record *record)
 
 static void play(struct deck *deck, const struct recording_record *record) {
     struct recording_pause pause;
+    struct recording_definition definition;
     switch (record->kind) {
     case RECORDING_HEADER:
         play_header(record);
@@ -172,6 +173,10 @@ static void play(struct deck *deck, const struct recording_record *record) {
     case RECORDING_ROUND:
     case RECORDING_CORES:
         play_round(deck, record);
+        break;
+    case RECORDING_DEFINITION:
+        if (recording_get_definition(record, &definition) == 0)
+            recording_definition_deinit(&definition);
         break;
     case RECORDING_BOXES:
         play_boxes(deck, record);
@@ -193,7 +198,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         n = n < size - at - 3 ? n : size - at - 3;
         static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN,  RECORDING_CORES,
                                          RECORDING_PAUSE,  RECORDING_FACTS, RECORDING_ROUND};
-        unsigned kind = data[at] == RECORDING_BOXES ? RECORDING_BOXES : kinds[data[at] % 6];
+        bool is_kind = data[at] == RECORDING_BOXES || data[at] == RECORDING_DEFINITION;
+        unsigned kind = is_kind ? data[at] : kinds[data[at] % 6];
         record = (struct recording_record){.kind = kind, .bytes = data + at + 3, .n = n};
         play(&deck, &record);
         at += 3 + n;
