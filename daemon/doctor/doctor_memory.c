@@ -7,7 +7,8 @@
 static void check_resctrl(const struct host_memory *memory, struct findings *findings) {
     if (memory->resctrl == RESCTRL_COUNTING)
         findings_add(findings, FINDING_OK, "resctrl",
-                     "resctrl is mounted and counts the bytes of %zu last-level caches", memory->n_domains);
+                     "resctrl is mounted and counts the bytes of %zu last-level cache%s", memory->n_domains,
+                     memory->n_domains == 1 ? "" : "s");
     else
         findings_add(findings, FINDING_OK, "resctrl", "%s", resctrl_state_text(memory->resctrl));
 }

@@ -4,10 +4,12 @@
 void newest_put(struct newest *newest, size_t i, struct view *view, struct snapshot *snapshot) {
     struct shown_type *type = &newest->shown.types[i];
     size_t n = 0;
-    view_unref(type->view);
-    snapshot_unref(newest->held[i]);
+    struct view *old_view = type->view;
+    struct snapshot *old = newest->held[i];
     newest->held[i] = snapshot_ref(snapshot);
     *type = (struct shown_type){view_ref(view), snapshot};
+    view_unref(old_view); // last: they may be the same
+    snapshot_unref(old);
     while (n < SHOWN_TYPES_MAX && newest->held[n])
         n++;
     shown_count(&newest->shown, n);

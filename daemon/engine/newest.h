@@ -7,7 +7,7 @@
 #include "exporters/view/shown.h"
 
 struct newest {
-    struct shown shown; // complete from the first engine on; n 0: nothing yet
+    struct shown shown; // complete from the first engine on; without any, nothing is shown
     struct snapshot *held[SHOWN_TYPES_MAX];
 };
 

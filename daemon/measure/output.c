@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,19 +79,86 @@ static void begin(struct output *output, const struct output_head *head) {
     }
 }
 
+// ---- lines of intervals ----
+
+// Writes lines that wait, also where the memory is not known.
+static void release(struct output *output) {
+    if (output->held.n > 0)
+        write_out(output);
+    output->held.n = 0;
+}
+
+static void fill(struct output *output) {
+    char text[REPORT_TEXT_MEMORY_WIDTH + 1];
+    (void)snprintf(text, sizeof text, "%*.1f GB/s", REPORT_TEXT_MEMORY_WIDTH - 5, 1e-9 * output->held.told_bytes);
+    for (size_t i = 0; i < output->held.n; i++)
+        memcpy(output->text.data + output->held.at[i], text, REPORT_TEXT_MEMORY_WIDTH);
+    release(output);
+}
+
+static bool waits(const struct output_held *held, const struct catalog *type) {
+    bool found = held->n == SOURCE_TYPES_MAX;
+    for (size_t i = 0; i < held->n && !found; i++)
+        found = held->of[i] == type;
+    return found;
+}
+
+// Intervals of different PMUs end within moments of one another.
+static bool is_told(const struct output_held *held, const struct report *report) {
+    return fabs(held->told_seconds - report->to_seconds) < (report->to_seconds - report->from_seconds) / 2;
+}
+
+static void add_line(struct output *output, const struct output_head *head, const struct report *report) {
+    struct output_held *held = &output->held;
+    bool memory = head->n_memory > 0;
+    if (waits(held, report->view->layout->catalog))
+        release(output); // nothing told what the memory moved in its last interval
+    if (!output->headed)
+        report_text_head(report, memory, &output->text);
+    output->headed = true;
+    size_t at = report_text_line(report, &output->screen, memory, &output->text);
+    if (!memory || output->text.failed) {
+        write_out(output);
+        return;
+    }
+    held->of[held->n] = report->view->layout->catalog;
+    held->at[held->n++] = at;
+    if (is_told(held, report))
+        fill(output);
+}
+
+// What a kind of PMUs outside the cores tells of the memory in the same interval.
+static void add_memory(struct output *output, const struct output_head *head, const struct report *report) {
+    static const enum traffic memory[] = {TRAFFIC_MEMORY_READ, TRAFFIC_MEMORY_WRITE, TRAFFIC_MEMORY_ALL};
+    struct output_held *held = &output->held;
+    bool tells = false;
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        const struct report_row *row = report_find_traffic(report, memory[i], REPORT_HOST, 0);
+        tells = tells || row;
+        held->bytes += row && isfinite(row->value) ? row->value : 0;
+    }
+    held->n_told += tells;
+    if (!tells || held->n_told < head->n_memory)
+        return;
+    held->told_bytes = held->bytes;
+    held->told_seconds = report->to_seconds;
+    held->bytes = 0;
+    held->n_told = 0;
+    fill(output);
+}
+
 void output_interval(struct output *output, const struct output_head *head, const struct report *report) {
     begin(output, head);
     if (output->options->measure.csv)
         report_csv(report, &output->text);
     else if (output->options->json)
         report_json_add(&output->json, report);
-    bool line = is_text(output) && !report->view->layout->topology->boxes; // these have other columns
-    if (line && !output->headed)
-        report_text_head(report, &output->text);
-    if (line)
-        report_text_line(report, &output->screen, &output->text);
-    output->headed = output->headed || line;
-    write_out(output);
+    if (!is_text(output))
+        write_out(output);
+    else if (report->view->layout->topology->boxes)
+        add_memory(output, head, report);
+    else
+        add_line(output, head, report);
 }
 
 // What the report is of.
@@ -147,6 +215,7 @@ static void put_outside(struct output *output, const struct output_head *head, c
 
 void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {
     begin(output, head);
+    release(output);
     if (output->options->json)
         report_json_whole(&output->json);
     for (size_t i = 0; i < n; i++) {

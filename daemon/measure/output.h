@@ -8,6 +8,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/measure/report.h"
 #include "daemon/measure/report_text.h"
+#include "daemon/source/setup.h"
 #include "exporters/view/json_writer.h"
 
 struct output {
@@ -18,6 +19,13 @@ struct output {
     struct text text; // not written yet
     struct json json;
     bool begun, headed;
+    struct output_held {                            // lines of intervals that wait for what the memory moved meanwhile
+        size_t at[SOURCE_TYPES_MAX];                // where in the text
+        const struct catalog *of[SOURCE_TYPES_MAX]; // the core type
+        size_t n, n_told;                           // lines; kinds of PMUs that have told
+        double bytes;                               // a second, of those
+        double told_bytes, told_seconds;            // of the last interval that all of them have told, and its end
+    } held;
     int status; // of writing: 0, TERMINAL_LOST or a negative errno
 };
 
@@ -25,6 +33,7 @@ struct output {
 struct output_head {
     const char *hostname, *how; // see daemon/measure/report_json.h
     bool simulated;
+    size_t n_memory; // kinds of PMUs outside the cores that measure memory: lines of intervals have a column for it
 };
 
 void output_init(struct output *output, const struct options *options);

@@ -54,6 +54,10 @@ static int put_value(const struct report_row *row, const struct screen *screen, 
     text_string(out, number);
     if (!isfinite(half))
         return width;
+    if (half == 0) {
+        text_string(out, " exact");
+        return width + (int)sizeof " exact" - 1;
+    }
     int more = share ? snprintf(interval, sizeof interval, "%.1f", half)
                      : format_number(interval, sizeof interval, half, DIGITS_OF_INTERVAL);
     text_format(out, " %s%s", plus_minus(screen), interval);
@@ -446,7 +450,7 @@ static int width_of(const struct column *column) {
     return width > COLUMN_WIDTH ? width : COLUMN_WIDTH;
 }
 
-void report_text_head(const struct report *report, struct text *out) {
+void report_text_head(const struct report *report, bool memory, struct text *out) {
     struct column columns[COLUMNS];
     size_t n = choose_columns(report, columns);
     text_format(out, "%8s", "time");
@@ -454,13 +458,15 @@ void report_text_head(const struct report *report, struct text *out) {
         text_format(out, " %-*s", COLUMN_WIDTH, "cores");
     for (size_t i = 0; i < n; i++)
         text_format(out, " %*s", width_of(&columns[i]), columns[i].name);
+    if (memory)
+        text_format(out, " %*s", REPORT_TEXT_MEMORY_WIDTH, "memory");
     text_string(out, report->tree->n > 0 ? "  bound by\n" : "\n");
 }
 
-void report_text_line(const struct report *report, const struct screen *screen, struct text *out) {
+size_t report_text_line(const struct report *report, const struct screen *screen, bool memory, struct text *out) {
     struct column columns[COLUMNS];
     char number[NUMBER_MAX];
-    size_t begin = out->length;
+    size_t begin = out->length, memory_at = 0;
     size_t n = choose_columns(report, columns);
     text_format(out, "%6.1f s", report->to_seconds);
     if (report->view->core_type)
@@ -475,6 +481,10 @@ void report_text_line(const struct report *report, const struct screen *screen, 
         else
             text_format(out, " %*s", width, format_number(number, sizeof number, row->value, DIGITS) > 0 ? number : "");
     }
+    if (memory) {
+        memory_at = out->length + 1;
+        text_format(out, " %*s", REPORT_TEXT_MEMORY_WIDTH, "-");
+    }
     if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
         const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
         int room = screen->width - (int)(out->length - begin) - 2;
@@ -482,4 +492,5 @@ void report_text_line(const struct report *report, const struct screen *screen, 
                     view_title(&report->tree->layout->catalog->metrics[last->metric]));
     }
     text_string(out, "\n");
+    return memory_at;
 }

@@ -57,8 +57,20 @@ static bool wait_until(struct session *s, uint64_t until_ns) {
 
 // ---- reports ----
 
+static bool tells_memory(const struct catalog *catalog) {
+    bool tells = false;
+    for (size_t m = 0; m < catalog->n_metrics; m++)
+        tells = tells || (catalog->metrics[m].traffic >= TRAFFIC_MEMORY_READ &&
+                          catalog->metrics[m].traffic <= TRAFFIC_MEMORY_ALL);
+    return tells;
+}
+
 static struct output_head head_of(const struct session *s) {
-    return (struct output_head){.hostname = s->setup->hostname, .how = s->request->how, .simulated = s->simulated};
+    struct output_head head = {
+        .hostname = s->setup->hostname, .how = s->request->how, .simulated = s->simulated, .n_memory = 0};
+    for (size_t i = s->setup->n_types; i < s->n; i++)
+        head.n_memory += tells_memory(s->setup->types[i].source->catalog);
+    return head;
 }
 
 // The result of a type so far; false if there is none. The caller frees both.

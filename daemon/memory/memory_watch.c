@@ -47,12 +47,14 @@ static struct memory_reader_choice choose(const struct setup *setup) {
     return (struct memory_reader_choice){.nodes = here && !config->numa_off, .resctrl = here && !config->resctrl_off};
 }
 
-static uint64_t pause_ns(uint64_t took_ns, unsigned interrupts) {
+static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+// How long the next reading waits after one that took so long.
+static uint64_t pause_ns(uint64_t took_ns, uint64_t cpu_ns, unsigned interrupts) {
     const uint64_t second_ns = UINT64_C(1000000000);
-    uint64_t pause = MEMORY_WATCH_SECONDS * second_ns, of_share = took_ns * MEMORY_WATCH_SHARE,
-             of_interrupts = interrupts * second_ns / MEMORY_WATCH_INTERRUPTS;
-    pause = pause > of_share ? pause : of_share;
-    return pause > of_interrupts ? pause : of_interrupts;
+    uint64_t of_time = longer(cpu_ns * MEMORY_WATCH_SHARE, took_ns * MEMORY_WATCH_WAIT_SHARE);
+    uint64_t of_interrupts = interrupts * second_ns / MEMORY_WATCH_INTERRUPTS;
+    return longer(MEMORY_WATCH_SECONDS * second_ns, longer(of_time, of_interrupts));
 }
 
 // A mistake in a file is said once.
@@ -67,7 +69,7 @@ static void log_resctrl(const struct host_memory *before, const struct host_memo
     if (now->resctrl == last || (now->resctrl == RESCTRL_NOT_ASKED && !before))
         return;
     if (now->resctrl == RESCTRL_COUNTING)
-        log_info("resctrl counts the bytes of %zu domains", now->n_domains);
+        log_info("resctrl counts the bytes of %zu last-level cache%s", now->n_domains, now->n_domains == 1 ? "" : "s");
     else
         log_info("%s", resctrl_state_text(now->resctrl));
 }
@@ -79,8 +81,9 @@ static void read_now(struct memory_watch *watch, uint64_t now_ns) {
     struct host_memory *memory = memory_reader_read(
         watch->reader, watch->choice, (struct memory_reader_time){now_ns, self_realtime_seconds(self)}, &interrupts);
     uint64_t took_ns = self->clocks->monotonic_ns(self->clocks->context) - self->step_begun_ns;
+    uint64_t cpu_ns = self->clocks->thread_cpu_ns(self->clocks->context) - self->step_cpu_ns;
     self_change_end(self, interrupts, interrupts);
-    watch->due_ns = now_ns + pause_ns(took_ns, interrupts);
+    watch->due_ns = now_ns + pause_ns(took_ns, cpu_ns, interrupts);
     if (!memory)
         return; // the last one stays
     log_resctrl(watch->newest, memory);

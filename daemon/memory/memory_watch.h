@@ -6,14 +6,20 @@
 //
 // A reading is made with a snapshot, every MEMORY_WATCH_SECONDS at most. On a large host the kernel adds up the counts
 // of each CPU for it, and resctrl's files make other CPUs answer. So the next reading waits until this one took less
-// than a MEMORY_WATCH_SHARE-th of the time in between, and until MEMORY_WATCH_INTERRUPTS a second would not be
-// exceeded.
+// CPU time than a MEMORY_WATCH_SHARE-th of the time in between, until MEMORY_WATCH_INTERRUPTS a second would not be
+// exceeded, and, where another CPU was slow to answer, until measuring stood still for less than a
+// MEMORY_WATCH_WAIT_SHARE-th.
 
 #include "core/memory/host_memory.h"
 #include "daemon/base/self.h"
 #include "daemon/source/setup.h"
 
-enum { MEMORY_WATCH_SECONDS = 10, MEMORY_WATCH_SHARE = 10000, MEMORY_WATCH_INTERRUPTS = 10 };
+enum {
+    MEMORY_WATCH_SECONDS = 10,
+    MEMORY_WATCH_SHARE = 10000,
+    MEMORY_WATCH_WAIT_SHARE = 100,
+    MEMORY_WATCH_INTERRUPTS = 10
+};
 
 struct memory_watch;
 

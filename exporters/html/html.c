@@ -37,6 +37,8 @@ static const char LINKS[] =
     "<tr><td><a href=\"/api/v1/uncore\">/api/v1/uncore</a><td>what memory controllers, caches and links move, by "
     "socket "
     "and box\n"
+    "<tr><td><a href=\"/api/v1/memory\">/api/v1/memory</a><td>what the kernel counts of NUMA nodes, and what resctrl "
+    "does\n"
     "<tr><td><a href=\"/api/v1/catalog\">/api/v1/catalog</a><td>all metrics of this CPU's spec, measured or not\n"
     "<tr><td><a href=\"/api/v1/plan\">/api/v1/plan</a><td>event groups, their schedule, and what cannot be measured "
     "here\n"

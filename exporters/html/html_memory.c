@@ -19,7 +19,7 @@ static void put_cell_share(double share, struct text *out) {
 
 static void put_cell_size(double bytes, struct text *out) {
     char size[DECIMAL_SIZE_MAX];
-    text_string(out, "<td>");
+    text_string(out, "<td class=\"nb\">");
     text_string(out, isfinite(bytes) ? decimal_write_size(bytes, size) : "");
 }
 
@@ -61,7 +61,7 @@ static bool knows_access(const struct host_memory *memory) {
 }
 
 static void put_node(const struct host_memory_node *node, bool access, struct text *out) {
-    text_format(out, "<tr><th>Node %u", node->id);
+    text_format(out, "<tr><th class=\"nb\">Node %u", node->id);
     put_cell_number(node->socket, out);
     text_string(out, "<td>");
     text_string(out, host_memory_kind_text(node->kind));
@@ -97,7 +97,7 @@ static void put_resctrl_socket(const struct shown *shown, const struct host_memo
     const struct host_memory_bytes *bytes = &socket->bytes, *before = &socket->before;
     struct view_memory controllers = {.all = NAN};
     double rate = host_memory_rate(bytes, before, shown->memory->seconds);
-    text_format(out, "<tr><th>Socket %u<td>", socket->id);
+    text_format(out, "<tr><th class=\"nb\">Socket %u<td class=\"nb\">", socket->id);
     if (isfinite(rate))
         text_format(out, "%.1f GB/s", rate / 1e9);
     put_cell_share(host_memory_share(bytes->remote, before->remote, bytes->local, before->local), out);

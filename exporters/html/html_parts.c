@@ -80,6 +80,10 @@ void html_put_margin(struct text *out, const struct catalog_metric *metric, doub
         text_string(out, " <small class=\"soft\">too uncertain to tell</small>");
         return;
     }
+    if (half == 0) { // its events were counted all the time
+        text_string(out, " <small class=\"soft\">exact</small>");
+        return;
+    }
     text_string(out, " <small class=\"soft\">&plusmn;&nbsp;");
     put_digits(out, 2, half < DIGITS_SHOWN * fabs(value) ? 0 : half * scale);
     text_string(out, "</small>");

@@ -306,6 +306,7 @@
     if (entry.value === null) return `– ${entry.reason}`;
     if (entry.high === null) return number(entry.value);
     const half = entry.high - entry.value;
+    if (half === 0) return `${number(entry.value)} exact`;
     return `${number(entry.value)} ± ${half < 1e-4 * Math.abs(entry.value) ? 0 : number(half, 2)}`;
   };
 

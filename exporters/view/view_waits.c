@@ -73,7 +73,7 @@ static bool judge(const struct shown *shown, const struct tree *tree, const stru
     size_t first, n = sockets_of(tree->layout->topology, scope, &first);
     struct view_waits all = {.bytes = 0};
     *alike = true;
-    if (!shown || waits == WAITS_NONE)
+    if (!shown)
         return false;
     for (size_t s = first; s < first + n; s++) {
         struct view_waits each;
@@ -116,7 +116,7 @@ void view_waits_text(const struct shown *shown, const struct tree *tree, const s
     enum catalog_waits waits = waits_of(tree, bound);
     struct view_waits all;
     bool alike;
-    if (!judge(shown, tree, bound, scope, &all, &alike))
+    if (waits == WAITS_NONE || !judge(shown, tree, bound, scope, &all, &alike))
         return;
     if (alike) {
         put_sentence(&all, waits, "", out);
@@ -133,11 +133,12 @@ void view_waits_text(const struct shown *shown, const struct tree *tree, const s
 
 void view_waits_words(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
                       struct text *out) {
+    enum catalog_waits waits = waits_of(tree, bound);
     struct view_waits all;
     bool alike;
-    if (!judge(shown, tree, bound, scope, &all, &alike) || !isfinite(all.share_of_peak))
+    if (waits == WAITS_NONE || !judge(shown, tree, bound, scope, &all, &alike) || !isfinite(all.share_of_peak))
         return;
-    const char *words = CONCLUSIONS[waits_of(tree, bound)][bus_of(all.share_of_peak)].words;
+    const char *words = CONCLUSIONS[waits][bus_of(all.share_of_peak)].words;
     text_format(out, ", its memory at %.0f %% of its peak", 100 * all.share_of_peak);
     if (words && alike)
         text_format(out, ": %s", words);

@@ -130,5 +130,32 @@ def test_a_measurement_by_hand_says_it():
                 assert answer.endswith(BANDWIDTH[name] if share == HIGH else end), answer
 
 
+def test_lines_of_intervals_have_a_column_for_the_memory_where_it_is_measured():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("zen4", "sapphire-rapids"):
+            measure = [BINARY, "measure", "--path.data", ROOT, "--duration", "6s", "--interval", "2s", "--pmu"]
+            said = subprocess.run([*measure, host(folder, name, [HIGH])], stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True).stdout
+            head, *lines = said.split("\n\n")[0].splitlines()
+            assert head.split()[-3:] == ["memory", "bound", "by"], head
+            told = [line[head.index("memory") - 5:head.index("memory") + 6].strip() for line in lines]
+            wanted = f"{HIGH * MEMORY[name][3] / 1e9:.1f} GB/s"
+            assert len(told) >= 2 and all(text in (wanted, "-") for text in told[-1:]) and set(told[:-1]) == {wanted}, (told, wanted)
+            without = json.loads(e2e.read_text(os.path.join(ROOT, f"scenarios/{name}.json")))
+            del without["uncore"]
+            path = e2e.write_text(os.path.join(folder, "without.json"), json.dumps(without))
+            said = subprocess.run([*measure, f"sim:{path}"], stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True).stdout
+            assert "memory" not in said.splitlines()[0], said
+
+
+def test_top_shows_the_memory_beside_level_1_and_the_whole_command():
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", host(folder, "sapphire-rapids", [HIGH]), yaml=YAML) as daemon:
+        command = bound(daemon)["sample_command"]
+        said = subprocess.run([BINARY, "top", "--path.data", ROOT, "--url", f"http://127.0.0.1:{daemon.port}", "--once"], stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True,
+                              env=os.environ | {"LC_ALL": "C.UTF-8", "COLUMNS": "80"}).stdout
+        memory, = [line for line in said.splitlines() if line.startswith(" Memory  ")]
+        assert "267.3 GB/s" in memory and "87 % of 307 GB/s" in memory, memory
+        assert command in " ".join(said.split()), said
+
+
 if __name__ == "__main__":
     e2e.run_tests()

@@ -9,8 +9,8 @@ enum {
     BOXES_N = 2 * BOXES_PER_SOCKET,
     KEYFRAMES = 4000,
     LEARN_ROUNDS = 5,
-    ROUNDS = 40,
-    SEEDS = 3
+    ROUNDS = 30,
+    SEEDS = 2
 };
 static const char *const TRAFFIC[] = {"Traffic", NULL}; // what is measured by default
 

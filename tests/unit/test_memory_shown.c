@@ -146,10 +146,12 @@ static void test_the_page_for_people_has_shares_of_the_last_seconds(void **state
     memory->sockets[0].before = (struct host_memory_bytes){2e10, 0, NAN};
     char *page = page_of(&host, HTTP_PAGE_ROOT, memory);
     assert_has(page, "<p>In 10 s, 25 % of all allocations were on another node than the CPU that asked for them.\n");
-    assert_has(page, "<tr><th>Node 0<td>0<td>memory of CPUs<td><td>64 GiB<td>1 GiB<td>10 %<td>");
-    assert_has(page, "<tr><th>Node 1<td><td>CXL<td>22<td>64 GiB<td>1 GiB<td>10 %<td>");
+    assert_has(page, "<tr><th class=\"nb\">Node 0<td>0<td>memory of CPUs<td><td class=\"nb\">64 GiB<td class=\"nb\">1 "
+                     "GiB<td>10 %<td>");
+    assert_has(page,
+               "<tr><th class=\"nb\">Node 1<td><td>CXL<td>22<td class=\"nb\">64 GiB<td class=\"nb\">1 GiB<td>10 %<td>");
     assert_has(page, "<td>250 ns<td>\n");
-    assert_has(page, "<tr><th>Socket 0<td>4.0 GB/s<td>25 %<td>\n");
+    assert_has(page, "<tr><th class=\"nb\">Socket 0<td class=\"nb\">4.0 GB/s<td>25 %<td>\n");
     free(page);
     host_memory_unref(memory);
     end(&host);

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "daemon/engine/newest.h"
+#include "daemon/engine/verdict.h"
 #include "exporters/view/view_sockets.h"
 #include "exporters/view/view_types.h"
 #include "exporters/view/view_waits.h"
@@ -201,7 +203,8 @@ static void test_nothing_is_said_where_it_is_not_about_memory_or_not_known(void 
     struct patient p;
     begin(&p);
     move(&p, 90, 90);
-    expect(&p, 0, ""); // the spec does not say that it waits
+    expect(&p, 0, "");                                     // the spec does not say that it waits
+    assert_int_equal(judged(&p, 0).lack, VIEW_WAITS_OPEN); // but what its memory moves is known
     set_waits(&p, "backend_bound", WAITS_BACK_END);
     expect(&p, 0, ""); // nor does a node above tell of the last one
     set_waits(&p, "memory_bound", WAITS_DRAM);
@@ -264,6 +267,66 @@ static void test_the_answer_for_all_core_types_says_it_once(void **state) {
     end(&p);
 }
 
+// ---- in the log ----
+
+// What the log says in 80 seconds of rounds.
+static void log_rounds(struct patient *p, const struct shown *newest, char *said, size_t size) {
+    struct diagnosis *diagnosis = diagnosis_new(p->cores.layout);
+    struct verdict verdict = {.logged = false};
+    FILE *before = stderr, *log = fmemopen(said, size, "w");
+    uint64_t now_ns = 1000000000000;
+    assert_non_null(diagnosis);
+    assert_non_null(log);
+    for (int round = 0; round < 40; round++) {
+        p->of_cores->start_ns = now_ns;
+        p->of_cores->end_ns = now_ns += 2000000000;
+        p->of_cores->values[snapshot_self(p->cores.layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = (double)now_ns * 1e-9;
+        diagnosis_round(diagnosis, p->of_cores);
+        stderr = log;
+        verdict_round(&verdict, diagnosis, newest, &p->shown.types[0], "");
+        stderr = before;
+    }
+    (void)fclose(log);
+    diagnosis_free(diagnosis);
+}
+
+static void test_the_log_says_it_of_what_was_newest(void **state) {
+    (void)state;
+    struct patient p;
+    char said[2048] = "";
+    begin(&p);
+    set_waits(&p, "memory_bound", WAITS_DRAM);
+    move(&p, 90, 90);
+    log_rounds(&p, &p.shown, said, sizeof said);
+    assert_non_null(
+        strstr(said, "what this host is bound by: backend_bound, 35 % of pipeline slots; in it memory_bound"));
+    assert_non_null(strstr(said, " The memory moves 180.0 GB/s, 90 % of its peak and near it: bandwidth. Since "));
+    log_rounds(&p, NULL, said, sizeof said);
+    assert_non_null(strstr(said, "what this host is bound by: "));
+    assert_null(strstr(said, "The memory"));
+    end(&p);
+}
+
+static void test_the_newest_of_each_engine_are_shown_once_all_core_types_have_one(void **state) {
+    (void)state;
+    struct patient p;
+    struct newest newest = {.shown = {.n = 0}};
+    begin(&p);
+    struct view *cores = view_new(&p.cores.view), *boxes = view_new(&p.boxes.view);
+    newest_put(&newest, 1, boxes, p.of_boxes);
+    assert_int_equal(shown_all(&newest.shown), 0);
+    newest_put(&newest, 0, cores, p.of_cores);
+    assert_int_equal(newest.shown.n, 1);
+    assert_int_equal(newest.shown.n_boxes, 1);
+    newest_put(&newest, 0, cores, p.of_cores); // the same again
+    assert_ptr_equal(newest.shown.types[0].view, cores);
+    assert_ptr_equal(newest.shown.types[1].snapshot, p.of_boxes);
+    newest_deinit(&newest);
+    view_unref(cores);
+    view_unref(boxes);
+    end(&p); // no reference is left
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near_the_peak_is_bandwidth_and_far_from_it_latency),
@@ -273,6 +336,8 @@ int main(void) {
         cmocka_unit_test(test_nothing_is_said_where_it_is_not_about_memory_or_not_known),
         cmocka_unit_test(test_the_hosts_answer_and_that_of_sockets_that_differ_say_it),
         cmocka_unit_test(test_the_answer_for_all_core_types_says_it_once),
+        cmocka_unit_test(test_the_log_says_it_of_what_was_newest),
+        cmocka_unit_test(test_the_newest_of_each_engine_are_shown_once_all_core_types_have_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,8 +104,12 @@ static void read_path(const struct json_node *bound, struct tree *tree) {
 
 static int read_bound(const struct json_node *object, struct tree *tree, struct frame_bound *out) {
     struct arena *arena = &tree->frame->arena;
-    struct json_node bound;
-    *out = (struct frame_bound){.next = "", .command = "", .since_seconds = (double)NAN};
+    struct json_node bound, memory;
+    *out = (struct frame_bound){.next = "",
+                                .command = "",
+                                .since_seconds = (double)NAN,
+                                .memory_bytes = (double)NAN,
+                                .memory_peak = (double)NAN};
     out->known = page_object(object, "bound", &bound);
     if (out->known) {
         read_path(&bound, tree);
@@ -113,6 +117,10 @@ static int read_bound(const struct json_node *object, struct tree *tree, struct 
         out->next = page_names(&bound, "next_groups", arena);
         out->command = page_text(&bound, "sample_command", arena, "");
         out->since_seconds = page_number(&bound, "since_timestamp_seconds");
+        if (page_object(&bound, "memory", &memory)) {
+            out->memory_bytes = page_number(&memory, "bytes_per_second");
+            out->memory_peak = page_number(&memory, "peak_bytes_per_second");
+        }
     } else
         out->text = page_text(object, "bound_reason", arena, "nothing is known yet");
     return out->text && out->next && out->command ? 0 : -ENOMEM;

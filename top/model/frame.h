@@ -42,6 +42,8 @@ struct frame_bound {
     const char *next;     // metric groups, "A, B"
     const char *command;  // "": none
     double since_seconds; // since the epoch; NAN: unknown
+    double memory_bytes;  // a second, of all sockets; NAN: unknown
+    double memory_peak;   // likewise
 };
 
 struct frame_column {

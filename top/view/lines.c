@@ -40,6 +40,10 @@ void lines_interval(char out[static LINES_TEXT_MAX], const struct frame_value *v
     if (!isfinite(half))
         return;
     char number[LINES_TEXT_MAX];
+    if (half == 0) { // its events were counted all the time
+        (void)snprintf(out, LINES_TEXT_MAX, "exact");
+        return;
+    }
     if (lines_is_share(unit))
         (void)snprintf(number, sizeof number, "%.1f", half * 100);
     else

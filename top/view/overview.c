@@ -13,7 +13,8 @@ enum {
     HALF_END = 43,
     BAR_WIDTH = 12,
     LIST_VALUE_END = 50,
-    LIST_HALF_END = 59
+    LIST_HALF_END = 59,
+    VERDICT_COMMAND_MAX = 1024
 };
 
 static const char SLOTS[] = "ratio of pipeline slots";
@@ -93,8 +94,11 @@ static unsigned put_verdict(const struct view_data *data, const struct frame_typ
             (void)grid_print(grid, row, column, STYLE_PLAIN, "; next groups: %s", bound->next);
         row++;
     }
-    if (bound->command[0] != '\0')
-        (void)grid_print(grid, row++, 0, STYLE_PLAIN, "Find the code: %s", bound->command);
+    if (bound->command[0] != '\0') { // whole, so that it can be copied
+        char command[VERDICT_COMMAND_MAX];
+        (void)snprintf(command, sizeof command, "Find the code: %s", bound->command);
+        row += grid_wrap(grid, row, rows, 0, STYLE_PLAIN, command);
+    }
     if (data->host && data->host->trouble[0] != '\0' && grid->rows >= 24)
         row += grid_wrap(grid, row, 2, 0, STYLE_WARNING, data->host->trouble);
     return row;
@@ -165,6 +169,24 @@ static unsigned put_level1(const struct view_data *data, const struct frame_type
     return row + 1 + n;
 }
 
+// What the memory of all sockets moves, where that is known: beside level 1, as the page has it.
+static unsigned put_memory(const struct frame_bound *bound, struct grid *grid, unsigned row) {
+    static const double GIGABYTE = 1e9;
+    char value[LINES_TEXT_MAX];
+    if (!isfinite(bound->memory_bytes))
+        return row;
+    (void)snprintf(value, sizeof value, "%.1f GB/s", bound->memory_bytes / GIGABYTE);
+    (void)grid_put(grid, row, 1, 1 + TITLE_WIDTH, STYLE_PLAIN, "Memory");
+    grid_right(grid, row, VALUE_END, STYLE_STRONG, value);
+    if (isfinite(bound->memory_peak)) {
+        double share = bound->memory_bytes / bound->memory_peak;
+        grid_bar(grid, row, HALF_END, BAR_WIDTH, STYLE_PLAIN, share);
+        (void)grid_print(grid, row, HALF_END + BAR_WIDTH + 2, STYLE_FAINT, "%.0f %% of %.0f GB/s", 100 * share,
+                         bound->memory_peak / GIGABYTE);
+    }
+    return row + 1;
+}
+
 // ---- the list ----
 
 static const char *mark_of(const struct frame_node *node) {
@@ -217,6 +239,7 @@ void overview_draw(struct view_state *view, const struct view_data *data, struct
                          (size_t)(type - data->frame->types) + 1, data->frame->n_types);
     row = put_verdict(data, type, grid, row);
     row = put_level1(data, type, grid, row);
+    row = put_memory(&type->bound, grid, row);
     if (row + 2 >= grid->rows)
         return;
     (void)grid_put(grid, row, 0, LIST_VALUE_END - 8, STYLE_FAINT,
