@@ -295,6 +295,8 @@ def test_a_configured_peak_wins_and_says_so():
         assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [300e9, 460.8e9]
         sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
         assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(300e9, "configuration"), (460.8e9, "host")]
+        said = subprocess.run([BINARY, "explain", "--pmu", "sim:zen4", "--config", daemon.config], capture_output=True, text=True, check=True).stdout
+        assert "socket 0 can move 300.0 GB/s (as configured).\n" in said and "socket 1 can move 460.8 GB/s.\n" in said, said
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML + "uncore: {peak: auto}\n") as daemon:
         sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
         assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(None, None)] * 2
