@@ -117,6 +117,7 @@ static void play_facts(struct deck *deck, const struct recording_record *record)
     assert_int_equal(facts.n_troubles, 2);
     assert_string_equal(facts.troubles[1].text, "of the host");
     assert_true(!facts.troubles[0].of_host && facts.troubles[1].of_host);
+    assert_true(facts.troubles[0].uncore && !facts.troubles[1].uncore);
 }
 
 static void play_plan(struct deck *deck, const struct recording_record *record) {
