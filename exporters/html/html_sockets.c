@@ -55,6 +55,19 @@ static void put_memory_part(const struct view_memory *memory, const char *part, 
                     100 * fmin(bytes / memory->peak, 1));
 }
 
+static void put_memory_history(const struct shown *shown, unsigned socket, struct text *out) {
+    struct text names = {0};
+    view_memory_metrics(shown, &names);
+    text_append(&names, "", 1);
+    out->failed = out->failed || names.failed;
+    if (!names.failed)
+        text_format(out,
+                    "<a class=\"nb\" id=\"memory-history-%u\" data-metric=\"%s\" "
+                    "href=\"/api/v1/history?scope=socket&amp;metric=%s\">Its history</a>",
+                    socket, names.data, names.data);
+    text_free(&names);
+}
+
 static void put_memory(const struct shown *shown, unsigned socket, struct text *out) {
     struct view_memory memory;
     if (!view_memory_of(shown, socket, &memory))
@@ -71,6 +84,8 @@ static void put_memory(const struct shown *shown, unsigned socket, struct text *
                     memory.read / 1e9, memory.write / 1e9);
     if (!isfinite(memory.peak))
         text_string(out, ". <span class=\"soft\">Its peak is not known: see topdownd-memory(8).</span>");
+    text_string(out, " ");
+    put_memory_history(shown, socket, out);
     text_string(out, "\n");
     if (!isfinite(memory.peak) || !isfinite(memory.all))
         return;

@@ -151,6 +151,9 @@
   };
 
   const nameOf = (series) => `${series.core_type ? series.core_type + " " : ""}${series.socket === undefined ? "host" : `socket ${series.socket}`}`;
+  const titlesOf = (answer) => [...new Set(answer.series.map((series) => series.title))];
+  // Where several metrics are drawn, each line says whose it is.
+  const labelOf = (answer, series) => titlesOf(answer).length > 1 ? `${nameOf(series)}, ${series.title.toLowerCase()}` : nameOf(series);
   const newest = (series) => series.values.findLast((value) => value !== null);
 
   // One plot while its lines can be told apart, else one for each line, all with the same scale.
@@ -159,7 +162,7 @@
     const top = Math.max(...known, 0) * 1.05 || 1, label = number(top, 3);
     const valueOf = (series) => newest(series) === undefined ? "no values" : `now ${number(newest(series))}`;
     const draw = (list) => {
-      const plot = plotOf(answer, `${list.map(nameOf).join(", ")}: ${answer.series[0].title}`, label, list.map((series, i) => lineOf(answer, series, top, i)), marks);
+      const plot = plotOf(answer, `${list.map(nameOf).join(", ")}: ${titlesOf(answer).join(", ")}`, label, list.map((series, i) => lineOf(answer, series, top, i)), marks);
       plot.firstChild.nextSibling.firstChild.classList.add("lines");
       return plot;
     };
@@ -168,14 +171,14 @@
       answer.series.forEach((series, i) => {
         const sample = shape("svg", { viewBox: "0 0 36 6", class: "sample lines" });
         sample.append(shape("path", { d: "M0 3h36", class: `l${i}` }));
-        legend.append(element("span", { class: "nb" }, sample, `${nameOf(series)}: ${valueOf(series)}`));
+        legend.append(element("span", { class: "nb" }, sample, `${labelOf(answer, series)}: ${valueOf(series)}`));
       });
       return [draw(answer.series), legend];
     }
     const several = element("div", { class: "several" });
     for (const series of answer.series) {
       const plot = draw([series]);
-      plot.append(element("figcaption", {}, `${nameOf(series)}: ${valueOf(series)}`));
+      plot.append(element("figcaption", {}, `${labelOf(answer, series)}: ${valueOf(series)}`));
       several.append(plot);
     }
     return [several];
@@ -274,7 +277,7 @@
       chosen.replaceChildren(controlsOf(metric), element("p", {}, answer.error || "Nothing has been measured yet."));
     } else {
       const marks = answer.marks.filter((mark) => mark.timestamp_seconds !== null).slice(-12), first = answer.series[0];
-      const title = level1 ? "Pipeline slots" : `${first.title} (${metric})`;
+      const titles = titlesOf(answer), title = level1 ? "Pipeline slots" : titles.length > 1 ? titles.join(", ") : `${first.title} (${metric})`;
       chosen.replaceChildren(controlsOf(`${title}, ${overDay ? "last day" : "last hour"}`), ...(level1 ? drawLevel1 : drawLines)(answer, marks),
         element("div", { class: "soft" }, level1 ? "Times are UTC." : `Unit: ${first.unit}. Times are UTC.`), drawMarks(marks));
     }

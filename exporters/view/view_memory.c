@@ -56,6 +56,19 @@ bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memo
     return found;
 }
 
+static bool is_memory(enum traffic traffic) {
+    return traffic == TRAFFIC_MEMORY_READ || traffic == TRAFFIC_MEMORY_WRITE || traffic == TRAFFIC_MEMORY_ALL;
+}
+
+void view_memory_metrics(const struct shown *shown, struct text *out) {
+    for (size_t i = shown->n; i < shown_all(shown); i++) {
+        const struct view *view = shown->types[i].view;
+        for (size_t m = 0; m < view->layout->n_metrics; m++)
+            if (view_exported(view, m) && is_memory(view_metric(view, m)->traffic))
+                text_format(out, "%s%s", out->length > 0 ? "," : "", view_metric(view, m)->export_name);
+    }
+}
+
 void view_memory_text(const struct view_memory *memory, struct text *out) {
     if (!isfinite(memory->all)) {
         text_string(out, "Memory: no value");

@@ -16,6 +16,9 @@ struct view_memory {
 // Of the socket with the kernel's number `socket`. False: no PMU of this host measures its memory.
 bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out);
 
+// Appends the exported names of the metrics that tell it, separated by commas, as /api/v1/history takes them.
+void view_memory_metrics(const struct shown *shown, struct text *out);
+
 // What the last-level cache of a socket missed in the last round, by where its memory is: bytes a second.
 struct view_misses {
     double local, remote; // NaN: unknown

@@ -228,20 +228,27 @@ PARTS = """[...document.querySelectorAll('.card .memory + .bar')].map((bar) => [
 def test_each_socket_says_what_its_memory_moves_and_how_much_of_its_peak():
     with changed(uncore=boxes(peak=4e9)) as pmu, shown(pmu) as (daemon, tab):
         next_update(tab)
-        assert tab.do(MEMORY) == ["Memory 3.6 GB/s of 4.0 GB/s (90 %), read 2.6, written 1.0", "Memory 2.6 GB/s of 4.0 GB/s (64 %), read 2.6, written 0.0"]
+        assert tab.do(MEMORY) == [
+            "Memory 3.6 GB/s of 4.0 GB/s (90 %), read 2.6, written 1.0 Its history", "Memory 2.6 GB/s of 4.0 GB/s (64 %), read 2.6, written 0.0 Its history"]
         assert tab.do(PARTS) == [[["mr", 640], ["mw", 256]], [["mr", 640], ["mw", 0]]]
         for width, dark in ((PHONE, True), (PHONE, False), (DESK, True)):
             narrow = tab.browser.open(f"http://127.0.0.1:{daemon.port}/", width=width, dark=dark)
             narrow.wait("document.querySelectorAll('.card .memory + .bar').length === 2", "the bars")
             check_layout(narrow, width, (width, dark))
             narrow.close()
+        tab.do("document.getElementById('memory-history-0').click()")
+        tab.wait("document.querySelector('#history .legend')", "the memory's history")
+        assert tab.do("document.querySelector('#history h2').textContent") == "Bytes read from memory, Bytes written to memory, last hour"
+        lines = tab.do("[...document.querySelectorAll('#history .legend .nb')].map((e) => e.textContent)")
+        assert [re.sub("[0-9.]+ G$|0$", "N", line) for line in sorted(lines)] == [
+            f"socket {socket}, bytes {way} memory: now N" for socket in (0, 1) for way in ("read from", "written to")], lines
 
 
 def test_memory_without_a_peak_has_words_and_memory_that_is_not_measured_none():
     with changed(uncore=boxes()) as pmu, shown(pmu, script=False) as (daemon, _):
         page = e2e.fetch(daemon.port, "/").text()
         found = [re.sub("<.*?>", "", line) for line in re.findall(r'<p class="memory">(.*)', page)]
-        assert found == [f"Memory {text}. Its peak is not known: see topdownd-memory(8)." for text in (
+        assert found == [f"Memory {text}. Its peak is not known: see topdownd-memory(8). Its history" for text in (
             "3.6 GB/s, read 2.6, written 1.0", "2.6 GB/s, read 2.6, written 0.0")], found
         assert 'class="mr"' not in page, "a bar of an unknown whole"
     one = boxes(assignments=[{"cpus": "0-3", "load": "both"}])
@@ -258,7 +265,7 @@ def test_memory_whose_directions_are_not_told_apart_is_one_part_of_the_bar():
     loads = {"all": {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": {"dram_channel_data_controller_0": 5e7}}]}}
     with changed(uncore=boxes(kind="df", spec="df-zen1", boxes_per_socket=1, peak=6.4e9, loads=loads,
                               assignments=[{"cpus": "0-1", "load": "all"}])) as pmu, shown(pmu) as (_, tab):
-        assert tab.do(MEMORY) == ["Memory 3.2 GB/s of 6.4 GB/s (50 %)"] * 2
+        assert tab.do(MEMORY) == ["Memory 3.2 GB/s of 6.4 GB/s (50 %) Its history"] * 2
         assert tab.do(PARTS) == [[["mr", 500]]] * 2
 
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import tempfile
 
 import e2e
@@ -15,11 +16,11 @@ HOME = {"UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD": OCCUPANCY, "UNC_CHA_TOR_INSERTS.IA_
         "UNC_CHA_REQUESTS.READS_LOCAL": 5e5}
 
 
-def simulated(folder, kind, spec, rates, host="sapphire-rapids", boxes=4):
+def simulated(folder, kind, spec, rates, host="sapphire-rapids", boxes=4, sockets=2):
     with open(os.path.join(ROOT, f"scenarios/{host}.json"), encoding="utf-8") as file:
         scenario = json.load(file)
     scenario["uncore"] = [{"kind": kind, "spec": spec, "boxes_per_socket": boxes, "loads": {"all": test_uncore.load(rates)},
-                           "assignments": [{"cpus": f"0-{2 * boxes - 1}", "load": "all"}]}]
+                           "assignments": [{"cpus": f"0-{sockets * boxes - 1}", "load": "all"}]}]
     path = os.path.join(folder, "groups.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(scenario, file)
@@ -82,6 +83,67 @@ def test_a_group_that_nobody_has_is_a_mistake_with_its_place():
 def test_a_group_of_another_cpu_is_no_mistake():
     status, words = e2e.run_daemon("check-config", "--pmu", "sim:zen4", yaml=e2e.LISTEN_ANYWHERE + "uncore: {groups: [Queue_Latency]}\n")
     assert status == 0, words
+
+
+ARM = os.path.join(ROOT, "../shared/telemetry/arm/cmn/cmn_700_r0p0_pmu.json")
+HERTZ = 2e9  # of the mesh
+
+
+def mesh_metrics():
+    """{metric: formula} of Arm's file: those of its nodes, and those over nodes."""
+    if not os.path.exists(ARM):
+        raise e2e.Skip("the vendors' files are not there")
+    with open(ARM, encoding="utf-8") as file:
+        document = json.load(file)
+    metrics = dict(document["metrics"])
+    for node in document["components"].values():
+        metrics |= node["metrics"]
+    return metrics
+
+
+def evaluate(metrics, name, rates):
+    """A metric of Arm's file over the rates of events. Of its frequency the file says only that results are bytes per second, with rates per
+    1,000 cycles: so it is in kHz. Nodes that a mesh lacks count nothing."""
+    formula = metrics[name]["formula"]
+    for entry in metrics[name].get("filters", []):
+        if not entry["encodings"][0].startswith("all_"):
+            formula = formula.replace(entry["event"], f"{entry['event']}.{entry['encodings'][0]}")
+
+    def value(match):
+        word = match.group()
+        if word in metrics:
+            return repr(evaluate(metrics, word, rates))
+        return repr({"SYS_CMN_CYCLES": HERTZ, "SYS_FREQUENCY": HERTZ / 1000}.get(word, rates.get(word, 0)))
+    text = re.sub(r"[A-Za-z_][\w.]*", value, formula)
+    while "<<" in text:  # it binds looser than +
+        text = re.sub(r"\(([^()]*)<< (\d+)\)", lambda match: f"(({match.group(1)}) * {1 << int(match.group(2))})", text)
+    return eval(text)  # numbers and operators only
+
+
+def test_metrics_of_arms_mesh_are_worth_what_its_formulas_say():
+    vendor = mesh_metrics()
+    with open(os.path.join(ROOT, "specs/uncore/mesh-cmn-700.json"), encoding="utf-8") as file:
+        spec = json.load(file)
+    rates = {event: 1e6 * (1 + 0.37 * i) for i, event in enumerate(spec["events"])}
+    # parts of a whole are less than it
+    rates |= {"PMU_HNF_SLCSF_CACHE_ACCESS": 9e7, "PMU_HNF_POCQ_REQS_RECVD": 8e7, "PMU_HNF_MC_REQS": 7e7, "PMU_RNI_TXREQFLITV": 6e7, "SYS_CMN_CYCLES": HERTZ}
+    # one event under two names
+    rates |= {"hnf_cache_miss": rates["PMU_HNF_CACHE_MISS"], "hnf_slc_sf_cache_access": rates["PMU_HNF_SLCSF_CACHE_ACCESS"]}
+    groups = [name for name in spec["groups"]["metrics"] if name != "Cache"]
+    ours = {name: metric["topdownd"]["name"] for name, metric in spec["metrics"].items() if name in vendor}
+    wanted = {name: evaluate(vendor, name, rates) / (100 if spec["metrics"][name]["units"].startswith("percent") else 1) for name in ours}
+    assert len(wanted) > 50, len(wanted)
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon(
+            "--pmu", simulated(folder, "cmn", "mesh-cmn-700", rates, host="neoverse-v2", boxes=1, sockets=1),
+            yaml=SECONDS + f"uncore: {{groups: [{', '.join(groups)}]}}\n") as daemon:
+        def told():
+            found = {labels["socket"] + name: value for name, labels, value in e2e.samples(daemon.get("/metrics")) if "socket" in labels}
+            return found if all(f"0topdownd_{name}" in found for name in ours.values()) else None
+        found = e2e.wait_for(told, "a value of each metric")
+        wrong = {name: (found[f"0topdownd_{export}"], wanted[name]) for name, export in ours.items()
+                 if not near(found[f"0topdownd_{export}"], wanted[name])}
+        assert not wrong, wrong
+        return f"{len(ours)} of the file's {len(vendor)} metrics"
 
 
 # two events of the kernel's own PMU of software, which takes the place of a memory controller here

@@ -11,6 +11,7 @@ import re
 import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else "."
+ARM = os.path.join(ROOT, "../shared/telemetry/arm/cmn/cmn_700_r0p0_pmu.json")
 TREE = os.path.join(ROOT, "../shared/telemetry/linux/arch")
 
 # specs/uncore/SPEC: the vendor's folders in which every event must be the same, by the CPUs of specs/uncore/kinds.json
@@ -66,6 +67,23 @@ def read(folder):
     return events, metrics
 
 
+def read_mesh():
+    """The events of Arm's own file as the kernel's driver has them: a node's type, and its number of a filter."""
+    with open(ARM, encoding="utf-8") as file:
+        nodes = json.load(file)["components"]
+    events = {"SYS_CMN_CYCLES": (0, {"type": 3}), "hnf_cache_miss": (1, {"type": 5}), "hnf_slc_sf_cache_access": (2, {"type": 5})}
+    for node in nodes.values():
+        kind = node["product_configuration"].get("device_id")
+        filters = node.get("filter_specification", {}).get("filters", {}).get("occupancy_filter", {}).get("encodings", {})
+        for name, event in node["events"].items():
+            if "code" not in event:
+                continue
+            events[name] = (number(event["code"]), {"type": kind})
+            if name.endswith("POCQ_OCCUPANCY"):
+                events |= {f"{name}.{word}": (number(event["code"]), {"type": kind, "occupid": entry["encoding"]}) for word, entry in filters.items()}
+    return events, {}
+
+
 def ours(spec):
     with open(os.path.join(ROOT, f"specs/uncore/{spec}.json"), encoding="utf-8") as file:
         entry = json.load(file)
@@ -101,7 +119,7 @@ def vendor_bytes(metrics):
 
 def compare(cpu, spec, folder):
     """How many events and factors of the spec the vendor's folder has. All of the events must be there."""
-    events, metrics = read(folder)
+    events, metrics = read_mesh() if spec == "mesh-cmn-700" else read(folder)
     mine, factors = ours(spec)
     theirs = vendor_bytes(metrics)
     compared = [0, 0]

@@ -89,7 +89,7 @@ static struct catalog *load(const char *spec) {
     return catalog;
 }
 
-// A box counts all the time, so a rare event is not dead. Each event takes a counter, or all have one of their own.
+// A box counts all the time, so a rare event is not dead. Events take a counter, or have one of their own.
 static void check_events(const struct catalog *catalog) {
     size_t n = 0, free = 0;
     for (size_t e = 0; e < catalog->n_events; e++) {
@@ -100,8 +100,8 @@ static void check_events(const struct catalog *catalog) {
         n++;
         free += catalog->events[e].need.free;
     }
-    assert_true(n > 0 && (free == 0 || free == n));
-    if (free == 0 && catalog->general_counters == 0)
+    assert_true(n > 0);
+    if (free < n && catalog->general_counters == 0)
         fail_msg("%s: a box without a number of counters would have all events in one group", catalog->product.spec);
 }
 
