@@ -270,6 +270,20 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     return r;
 }
 
+// Of each kind of PMUs outside the cores: nothing of it is planned, as they all count all the time.
+static void explain_boxes(const struct setup *setup, struct text *out) {
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
+        const struct topology *boxes = setup->types[i].topology;
+        text_format(out, "PMUs %s outside the cores: %zu boxes, which always count.\n",
+                    setup->types[i].source->pmu_name, boxes->n_cpus);
+        for (size_t s = 0; s < boxes->n_sockets; s++)
+            if (boxes->sockets[s].memory_bytes_per_second > 0)
+                text_format(out, "  The memory of socket %u can move %.1f GB/s%s.\n", boxes->sockets[s].id,
+                            boxes->sockets[s].memory_bytes_per_second * 1e-9,
+                            boxes->sockets[s].peak == TOPOLOGY_PEAK_CONFIGURED ? " (as configured)" : "");
+    }
+}
+
 // As the daemon would serve it (/api/v1/plan), with the expected errors: an object for each core type.
 static int print_json(const struct shown *shown, struct text *out) {
     int r = 0;
@@ -286,8 +300,10 @@ static int print(const struct setup *setup, const struct shown *shown, bool as_j
     int r = as_json ? print_json(shown, &out) : 0;
     for (size_t i = 0; i < shown->n && r == 0 && !as_json; i++)
         r = explain_type(setup, &setup->types[i], shown->types[i].view, &out);
-    if (!as_json)
+    if (!as_json) {
+        explain_boxes(setup, &out);
         explain_host(setup, shown, &out);
+    }
     r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
     return r;

@@ -65,10 +65,38 @@ static void test_boxes_are_cores_of_the_sockets_whose_cpus_read_them(void **stat
     topology_free(topology);
 }
 
+static void test_a_box_keeps_its_number_when_others_come_and_go(void **state) {
+    (void)state;
+    struct uncore_box before[] = {{.pmu = "uncore_imc_1", .package = 0},
+                                  {.pmu = "uncore_imc_2", .package = 0},
+                                  {.pmu = "uncore_imc_1", .package = 1}};
+    const struct uncore_boxes three = {before, N_OF(before)};
+    struct uncore_boxes now = {calloc(3, sizeof *now.boxes), 3};
+    struct topology *topology;
+    assert_non_null(now.boxes);
+    now.boxes[0] = (struct uncore_box){.pmu = "uncore_imc_0", .package = 0, .left_out = true};
+    now.boxes[1] = (struct uncore_box){.pmu = "uncore_imc_2", .type = 9, .package = 0};
+    now.boxes[2] = (struct uncore_box){.pmu = "uncore_imc_1", .type = 8, .package = 1};
+    assert_int_equal(uncore_boxes_continue(&now, &three), 0);
+    assert_int_equal(now.n, 4);
+    assert_true(now.boxes[0].gone);
+    assert_int_equal(now.boxes[1].type, 9);
+    assert_int_equal(now.boxes[2].type, 8);
+    assert_string_equal(now.boxes[3].pmu, "uncore_imc_0");
+    assert_int_equal(uncore_topology(&now, &topology), 0);
+    assert_int_equal(topology->n_cpus, 2);
+    assert_int_equal(topology->cpus[0].id, 1);
+    assert_int_equal(topology->cpus[1].id, 2);
+    assert_int_equal(topology->sockets[0].excluded, 1);
+    topology_free(topology);
+    uncore_boxes_deinit(&now);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_metric_tells_a_traffic_if_its_numerator_is_bytes),
         cmocka_unit_test(test_a_name_of_traffic_is_found),
+        cmocka_unit_test(test_a_box_keeps_its_number_when_others_come_and_go),
         cmocka_unit_test(test_boxes_are_cores_of_the_sockets_whose_cpus_read_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
