@@ -104,12 +104,22 @@ static bool read_module_file(const char *folder, const char *file, char text[TEX
     return host_file_read(path, text, TEXT_BYTES) > 0;
 }
 
+// HBM is in the package, and persistent memory shares the channels of DRAM: neither adds to what DRAM can move.
+static bool is_dram(const char *folder) {
+    char text[TEXT_BYTES];
+    if (read_module_file(folder, "dimm_label", text) && strstr(text, "_HBMC#")) // all that older kernels say of HBM
+        return false;
+    return !read_module_file(folder, "dimm_mem_type", text) ||
+           (strncmp(text, "High-bandwidth", strlen("High-bandwidth")) != 0 &&
+            strncmp(text, "Non-volatile", strlen("Non-volatile")) != 0);
+}
+
 // A module's channel is in its location, "channel 3 slot 0" or "csrow 0 channel 3". Intel's drivers name the socket in
 // the label, "CPU_SrcID#1_MC#0_Chan#3_DIMM#0".
 static void add_module(const char *folder, struct controller *controller) {
     char text[TEXT_BYTES];
     unsigned channel, package;
-    if (!read_module_file(folder, "size", text) || strtoul(text, NULL, 10) == 0 ||
+    if (!read_module_file(folder, "size", text) || strtoul(text, NULL, 10) == 0 || !is_dram(folder) ||
         !read_module_file(folder, "dimm_location", text))
         return;
     const char *place = strstr(text, "channel ");

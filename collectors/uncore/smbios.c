@@ -9,12 +9,16 @@ enum { HEADER_BYTES = 4, END_OF_TABLE = 127, MEMORY_DEVICE = 17 };
 enum {
     DATA_WIDTH = 0x0A,
     SIZE = 0x0C,
+    TYPE = 0x12,
     CONFIGURED_SPEED = 0x20,
     TECHNOLOGY = 0x28,
     EXTENDED_CONFIGURED_SPEED = 0x58,
     UNKNOWN = 0xFFFF, // of a word: its meaning depends on the field
     TECHNOLOGY_UNKNOWN = 2,
-    TECHNOLOGY_DRAM = 3
+    TECHNOLOGY_DRAM = 3,
+    TYPE_HBM = 0x20,
+    TYPE_HBM2 = 0x21,
+    TYPE_HBM3 = 0x24
 };
 
 struct structure {
@@ -47,9 +51,11 @@ static bool next(const uint8_t *table, size_t length, size_t *offset, struct str
     return true;
 }
 
-// True for DRAM: a module of persistent memory has another speed, and shares the channel.
+// True for modules of DRAM: one of persistent memory has another speed, and shares the channel; HBM is in the package.
 static bool is_dram(const struct structure *s) {
-    unsigned technology = byte_at(s, TECHNOLOGY);
+    unsigned technology = byte_at(s, TECHNOLOGY), type = byte_at(s, TYPE);
+    if (type == TYPE_HBM || type == TYPE_HBM2 || type == TYPE_HBM3)
+        return false;
     return technology == 0 || technology == TECHNOLOGY_UNKNOWN || technology == TECHNOLOGY_DRAM;
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +34,44 @@ static bool has_identifier(const struct host_roots *roots, const char *pmu, cons
     return !pattern || (read_file(roots, pmu, "identifier", text, sizeof text) > 0 && fnmatch(pattern, text, 0) == 0);
 }
 
-// The CPUs that read a PMU's boxes. -EINVAL if the file holds no list, or an empty one: no box can be opened.
-static int read_cpumask(const struct host_roots *roots, const char *pmu, struct cpuset *out) {
+static bool has_file(const struct host_roots *roots, const char *pmu, const char *file) {
+    char text[TEXT_BYTES];
+    return !file || read_file(roots, pmu, file, text, sizeof text) >= 0;
+}
+
+static bool has_path(const struct host_roots *roots, const char *pattern) {
+    char path[PATH_BYTES];
+    glob_t found;
+    if (!pattern)
+        return true;
+    (void)snprintf(path, sizeof path, "%s/%s", roots->sysfs, pattern);
+    bool has = glob(path, GLOB_NOSORT, NULL, &found) == 0;
+    globfree(&found);
+    return has;
+}
+
+// The CPUs that read a PMU's boxes. Returns NULL, or why no box can be opened.
+static const char *read_cpumask(const struct host_roots *roots, const char *pmu, struct cpuset *out) {
     char text[LIST_BYTES], path[PATH_BYTES];
-    if (read_file(roots, pmu, "cpumask", text, sizeof text) >= 0)
-        return text[0] == '\0' || cpuset_parse(text, out) < 0 ? -EINVAL : 0;
+    ssize_t length = read_file(roots, pmu, "cpumask", text, sizeof text);
+    if (length == 0)
+        return "its file cpumask is empty: all CPUs that could read it are offline";
+    if (length > 0)
+        return cpuset_parse(text, out) < 0 ? "its file cpumask is no list of CPUs" : NULL;
+    if (length != -ENOENT)
+        return "its file cpumask cannot be read";
     struct cpuset online;
     unsigned cpu = 0;
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
     if (host_file_read(path, text, sizeof text) <= 0 || cpuset_parse(text, &online) < 0)
-        return -EINVAL;
+        return "it has no file cpumask, and which CPUs are online is not known";
     while (cpu < CPUSET_MAX && !cpuset_has(&online, cpu))
         cpu++;
     if (cpu == CPUSET_MAX)
-        return -EINVAL;
+        return "it has no file cpumask, and no CPU is online";
     memset(out, 0, sizeof *out);
     cpuset_add(out, cpu);
-    return 0;
+    return NULL;
 }
 
 // The NUMA node that lists the CPU; -1: none does.
@@ -80,13 +102,27 @@ static int package_of(const struct host_roots *roots, unsigned cpu) {
 
 // ---- boxes ----
 
+static int add_unusable(struct uncore_found *found, const char *pmu, const char *reason) {
+    struct uncore_unusable *grown = array_grow(found->unusable, found->n_unusable, sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    found->unusable = grown;
+    grown[found->n_unusable] = (struct uncore_unusable){.reason = reason};
+    (void)snprintf(grown[found->n_unusable].pmu, UNCORE_NAME_MAX, "%s", pmu);
+    found->n_unusable++;
+    return 0;
+}
+
 // Adds a box for each CPU of the PMU's mask. -ENOMEM.
-static int add_boxes(const struct host_roots *roots, const char *pmu, struct uncore_boxes *boxes) {
+static int add_boxes(const struct host_roots *roots, const char *pmu, struct uncore_found *found) {
+    struct uncore_boxes *boxes = &found->boxes;
     struct cpuset cpus;
-    uint32_t type;
-    if (strlen(pmu) >= UNCORE_NAME_MAX || host_linux_pmu_type(roots, pmu, &type) < 0 ||
-        read_cpumask(roots, pmu, &cpus) < 0)
-        return 0;
+    uint32_t type = 0;
+    const char *reason = strlen(pmu) >= UNCORE_NAME_MAX               ? "its name is too long"
+                         : host_linux_pmu_type(roots, pmu, &type) < 0 ? "its file type holds no number"
+                                                                      : read_cpumask(roots, pmu, &cpus);
+    if (reason)
+        return add_unusable(found, pmu, reason);
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
         if (!cpuset_has(&cpus, cpu))
             continue;
@@ -111,19 +147,31 @@ static int compare_boxes(const void *a, const void *b) {
     return order != 0 ? order : (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static int find_boxes(const struct host_roots *roots, const struct uncore_kind *kind, struct uncore_boxes *out) {
+static int compare_unusable(const void *a, const void *b) {
+    return strverscmp(((const struct uncore_unusable *)a)->pmu, ((const struct uncore_unusable *)b)->pmu);
+}
+
+static bool is_of_kind(const struct host_roots *roots, const struct uncore_kind *kind, const char *pmu) {
+    return pmu[0] != '.' && fnmatch(kind->pattern, pmu, 0) == 0 && has_identifier(roots, pmu, kind->identifier) &&
+           has_file(roots, pmu, kind->file);
+}
+
+static int find_boxes(const struct host_roots *roots, const struct uncore_kind *kind, struct uncore_found *out) {
     char path[PATH_BYTES];
     int r = 0;
+    if (!has_path(roots, kind->host))
+        return 0;
     (void)snprintf(path, sizeof path, "%s/bus/event_source/devices", roots->sysfs);
     DIR *folder = opendir(path);
     for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry && r == 0; entry = readdir(folder))
-        if (entry->d_name[0] != '.' && fnmatch(kind->pattern, entry->d_name, 0) == 0 &&
-            has_identifier(roots, entry->d_name, kind->identifier))
+        if (is_of_kind(roots, kind, entry->d_name))
             r = add_boxes(roots, entry->d_name, out);
     if (folder)
         closedir(folder);
-    if (out->n > 0)
-        qsort(out->boxes, out->n, sizeof *out->boxes, compare_boxes);
+    if (out->boxes.n > 0)
+        qsort(out->boxes.boxes, out->boxes.n, sizeof *out->boxes.boxes, compare_boxes);
+    if (out->n_unusable > 0)
+        qsort(out->unusable, out->n_unusable, sizeof *out->unusable, compare_unusable);
     return r;
 }
 
@@ -162,7 +210,7 @@ int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds
         r = found ? 0 : -ENOMEM;
         if (r < 0 || !roots || found->boxes.n > 0)
             continue;
-        r = find_boxes(roots, kind, &found->boxes);
+        r = find_boxes(roots, kind, found);
         if (found->boxes.n > 0)
             found->kind = kind;
     }
@@ -174,20 +222,23 @@ int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds
 }
 
 void uncore_host_deinit(struct uncore_host *host) {
-    for (size_t i = 0; i < host->n; i++)
+    for (size_t i = 0; i < host->n; i++) {
         uncore_boxes_deinit(&host->found[i].boxes);
+        free(host->found[i].unusable);
+    }
     free(host->found);
     *host = (struct uncore_host){0};
 }
 
 int uncore_find_named(const struct host_roots *roots, const char *pattern, struct uncore_boxes *out) {
     const struct uncore_kind kind = {.pattern = pattern};
-    struct uncore_boxes boxes = {0};
-    int r = find_boxes(roots, &kind, &boxes);
+    struct uncore_found found = {.kind = &kind};
+    int r = find_boxes(roots, &kind, &found);
     if (r < 0)
-        uncore_boxes_deinit(&boxes);
+        uncore_boxes_deinit(&found.boxes);
     else
-        *out = boxes;
+        *out = found.boxes;
+    free(found.unusable);
     return r;
 }
 

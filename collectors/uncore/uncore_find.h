@@ -13,10 +13,18 @@
 #include "collectors/host/host_linux.h"
 #include "core/uncore/uncore.h"
 
+// A PMU of a kind that cannot be opened.
+struct uncore_unusable {
+    char pmu[UNCORE_NAME_MAX]; // the beginning of a longer name
+    const char *reason;        // for people; a literal
+};
+
 // The boxes of a kind. Borrows the kind.
 struct uncore_found {
-    const struct uncore_kind *kind; // of kinds of one name, the one that has boxes; if none has, the first
-    struct uncore_boxes boxes;      // sorted as core/uncore/uncore.h says; none: the host lacks the PMU
+    const struct uncore_kind *kind;   // of kinds of one name, the one that has boxes; if none has, the first
+    struct uncore_boxes boxes;        // sorted as core/uncore/uncore.h says; none: the host lacks the PMU
+    struct uncore_unusable *unusable; // owned; of all kinds of the name that were looked for
+    size_t n_unusable;
 };
 
 struct uncore_host {
@@ -25,8 +33,8 @@ struct uncore_host {
 };
 
 // Finds the boxes of the kinds that a host with CPUs of these `n` specs may have. A PMU without a number for `type` or
-// with an invalid `cpumask` has no box. Without roots there is no host: no kind has boxes, and all specs of a name are
-// found. -ENOMEM. Free with uncore_host_deinit.
+// with an invalid `cpumask` is unusable and has no box. Without roots there is no host: no kind has boxes, and all
+// specs of a name are found. -ENOMEM. Free with uncore_host_deinit.
 int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds, const char *const *specs, size_t n,
                 struct uncore_host *out);
 void uncore_host_deinit(struct uncore_host *host);

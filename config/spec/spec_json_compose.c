@@ -14,7 +14,7 @@ struct part {
     uint64_t bits;
 };
 
-struct family {
+struct event_family {
     struct catalog_event_text text; // of each event; name and terms are made for each
     char terms[SPEC_TERMS_MAX];     // those that all have
     const char *term;               // of the parts' bits
@@ -56,9 +56,9 @@ static size_t read_parts(const struct json_node *family, const char *key, struct
     return n;
 }
 
-static bool read_family(struct spec_reader *spec, const struct json_node *node, struct family *out) {
+static bool read_family(struct spec_reader *spec, const struct json_node *node, struct event_family *out) {
     static const char *const keys[] = {"code", "term", "known_as", "first", "second", "topdownd"};
-    *out = (struct family){.known_as = NULL};
+    *out = (struct event_family){.known_as = NULL};
     if (!json_is_object(node))
         return false;
     json_check_keys(node, keys, COUNT(keys));
@@ -75,7 +75,7 @@ static bool name_pair(char out[TEXT_MAX], const char *word, const struct part *f
     return snprintf(out, TEXT_MAX, "%s.%s.%s", word, first->name, second->name) < TEXT_MAX;
 }
 
-static int add_pair(struct spec_reader *spec, const struct json_node *node, const struct family *family,
+static int add_pair(struct spec_reader *spec, const struct json_node *node, const struct event_family *family,
                     const struct part *first, const struct part *second, struct fault *fault) {
     char name[TEXT_MAX], title[TEXT_MAX], terms[SPEC_TERMS_MAX];
     struct catalog_event_text text = family->text;
@@ -99,7 +99,7 @@ static int add_pair(struct spec_reader *spec, const struct json_node *node, cons
 }
 
 static void compose(struct spec_reader *spec, const struct json_node *node) {
-    struct family family;
+    struct event_family family;
     struct fault fault;
     bool good = read_family(spec, node, &family);
     int r = 0;

@@ -69,8 +69,10 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
     const cJSON *value;
     if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format)) {
         read_fields(spec, NULL, &format);
-        if (cJSON_HasObjectItem(format.value, "eventid") && !cJSON_HasObjectItem(format.value, "event"))
-            spec->code_term = "eventid"; // Arm's meshes
+        if (!cJSON_HasObjectItem(format.value, "event"))
+            spec->code_term = cJSON_HasObjectItem(format.value, "eventid") ? "eventid" // Arm's meshes
+                              : cJSON_HasObjectItem(format.value, "mask")  ? "mask"    // CXL devices
+                                                                           : NULL;
     } else
         spec_take(root, catalog_builder_add_format(spec->builder, "event", "config:0-63", &fault), &fault);
     if (!ours->value || !json_get_object(ours, "pmu_formats", JSON_OPTIONAL, &formats))

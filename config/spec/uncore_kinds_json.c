@@ -14,7 +14,7 @@ enum { FILE_MAX = 1 << 20, DEPTH_MAX = 8, ROWS_MAX = 256, PATTERNS_MAX = 32, KIN
 
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 static const char FILE_NAME[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-static const char *const GROUPS[] = {"memory", "remote", "llc", "interconnect"};
+static const char *const GROUPS[] = {"memory", "remote", "llc", "interconnect", "io"};
 
 struct kinds_reader {
     struct json_reader reader;
@@ -28,6 +28,8 @@ static void free_kind(const struct uncore_kind *kind) {
     free((char *)kind->spec);
     free((char *)kind->pattern);
     free((char *)kind->identifier);
+    free((char *)kind->file);
+    free((char *)kind->host);
     free((char *)kind->cpus);
     free((char *)kind->group);
 }
@@ -49,9 +51,12 @@ static int add_kind(struct uncore_kinds *kinds, const struct uncore_kind *kind) 
                                     .spec = copy(kind->spec),
                                     .pattern = copy(kind->pattern),
                                     .identifier = copy(kind->identifier),
+                                    .file = copy(kind->file),
+                                    .host = copy(kind->host),
                                     .cpus = copy(kind->cpus),
                                     .group = copy(kind->group)};
-    if (!own.name || !own.spec || !own.pattern || (kind->identifier && !own.identifier) || !own.cpus || !own.group) {
+    if (!own.name || !own.spec || !own.pattern || (kind->identifier && !own.identifier) || (kind->file && !own.file) ||
+        (kind->host && !own.host) || !own.cpus || !own.group) {
         free_kind(&own);
         return -ENOMEM;
     }
@@ -69,12 +74,12 @@ static void check_group(const struct json_node *row, const char *group) {
     while (group && g < n && strcmp(group, GROUPS[g]) != 0)
         g++;
     if (g == n)
-        json_fail_suggest(row, group, GROUPS, n, "is no group: write memory, remote, llc or interconnect");
+        json_fail_suggest(row, group, GROUPS, n, "is no group: write memory, remote, llc, interconnect or io");
 }
 
 // A row is a kind for each of its CPUs and names of PMUs.
 static void read_row(struct kinds_reader *file, const struct json_node *row) {
-    static const char *const keys[] = {"name", "spec", "pmu", "identifier", "cpus", "group"};
+    static const char *const keys[] = {"name", "spec", "pmu", "identifier", "file", "host", "cpus", "group"};
     struct uncore_kind kind = {0};
     const char **pmus = NULL, **cpus = NULL;
     size_t n_pmus = 0, n_cpus = 0;
@@ -85,6 +90,8 @@ static void read_row(struct kinds_reader *file, const struct json_node *row) {
     (void)json_get_text(row, "name", JSON_REQUIRED, &kind.name);
     (void)json_get_text(row, "spec", JSON_REQUIRED, &kind.spec);
     (void)json_get_text(row, "identifier", JSON_OPTIONAL, &kind.identifier);
+    (void)json_get_text(row, "file", JSON_OPTIONAL, &kind.file);
+    (void)json_get_text(row, "host", JSON_OPTIONAL, &kind.host);
     (void)json_get_text(row, "group", JSON_REQUIRED, &kind.group);
     (void)json_get_texts(row, "pmu", JSON_REQUIRED, PATTERNS_MAX, &pmus, &n_pmus);
     (void)json_get_texts(row, "cpus", JSON_REQUIRED, PATTERNS_MAX, &cpus, &n_cpus);

@@ -321,7 +321,7 @@ static const struct config_key config_keys[] = {
      .places = CONFIG_UNCORE,
      .decode = config_uncore_groups,
      .example = "[memory, Latency]",
-     .help = "memory, remote, llc, interconnect and names of metric groups of 'topdownd list pmus', as many as are "
+     .help = "memory, remote, llc, interconnect, io and names of metric groups of 'topdownd list pmus', as many as are "
              "wanted; memory alone where it is absent"},
     {.name = "numa",
      .places = CONFIG_UNCORE,

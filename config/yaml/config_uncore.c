@@ -8,7 +8,7 @@
 #include "core/base/array.h"
 
 // In the order of their bits.
-static const char *const GROUPS[] = {"memory", "remote", "llc", "interconnect"};
+static const char *const GROUPS[] = {"memory", "remote", "llc", "interconnect", "io"};
 enum { GROUPS_N = sizeof GROUPS / sizeof *GROUPS };
 
 bool config_uncore_selects(const struct config_uncore *uncore, const char *group) {

@@ -4,13 +4,24 @@
 #include <string.h>
 
 const struct traffic_info traffic_table[TRAFFIC_N] = {
-    [TRAFFIC_MEMORY_READ] = {"memory_read", "direction", "read"},
-    [TRAFFIC_MEMORY_WRITE] = {"memory_write", "direction", "write"},
-    [TRAFFIC_MEMORY_ALL] = {"memory_all", "direction", "all"},
-    [TRAFFIC_LLC_MISS_LOCAL] = {"llc_miss_local", "home", "local"},
-    [TRAFFIC_LLC_MISS_REMOTE] = {"llc_miss_remote", "home", "remote"},
-    [TRAFFIC_INTERCONNECT_IN] = {"interconnect_in", "direction", "in"},
-    [TRAFFIC_INTERCONNECT_OUT] = {"interconnect_out", "direction", "out"},
+    [TRAFFIC_MEMORY_READ] = {"memory_read", FAMILY_MEMORY_BYTES, "direction", "read", "dram"},
+    [TRAFFIC_MEMORY_WRITE] = {"memory_write", FAMILY_MEMORY_BYTES, "direction", "write", "dram"},
+    [TRAFFIC_MEMORY_ALL] = {"memory_all", FAMILY_MEMORY_BYTES, "direction", "all", "dram"},
+    [TRAFFIC_HBM_READ] = {"hbm_read", FAMILY_MEMORY_BYTES, "direction", "read", "hbm"},
+    [TRAFFIC_HBM_WRITE] = {"hbm_write", FAMILY_MEMORY_BYTES, "direction", "write", "hbm"},
+    [TRAFFIC_PERSISTENT_READ] = {"persistent_read", FAMILY_MEMORY_BYTES, "direction", "read", "persistent"},
+    [TRAFFIC_PERSISTENT_WRITE] = {"persistent_write", FAMILY_MEMORY_BYTES, "direction", "write", "persistent"},
+    [TRAFFIC_CXL_READ] = {"cxl_read", FAMILY_MEMORY_BYTES, "direction", "read", "cxl"},
+    [TRAFFIC_CXL_WRITE] = {"cxl_write", FAMILY_MEMORY_BYTES, "direction", "write", "cxl"},
+    [TRAFFIC_MEMORY_PEAK] = {"memory_peak", FAMILY_MEMORY_PEAK, NULL, NULL, NULL},
+    [TRAFFIC_LLC_MISS_LOCAL] = {"llc_miss_local", FAMILY_LLC_MISS_BYTES, "home", "local", NULL},
+    [TRAFFIC_LLC_MISS_REMOTE] = {"llc_miss_remote", FAMILY_LLC_MISS_BYTES, "home", "remote", NULL},
+    [TRAFFIC_INTERCONNECT_IN] = {"interconnect_in", FAMILY_INTERCONNECT_BYTES, "direction", "in", NULL},
+    [TRAFFIC_INTERCONNECT_OUT] = {"interconnect_out", FAMILY_INTERCONNECT_BYTES, "direction", "out", NULL},
+    [TRAFFIC_IO_IN] = {"io_in", FAMILY_IO_BYTES, "direction", "in", "pcie"},
+    [TRAFFIC_IO_OUT] = {"io_out", FAMILY_IO_BYTES, "direction", "out", "pcie"},
+    [TRAFFIC_C2C_IN] = {"c2c_in", FAMILY_IO_BYTES, "direction", "in", "c2c"},
+    [TRAFFIC_C2C_OUT] = {"c2c_out", FAMILY_IO_BYTES, "direction", "out", "c2c"},
 };
 
 enum traffic traffic_find(const char *name) {
@@ -19,3 +30,5 @@ enum traffic traffic_find(const char *name) {
             return (enum traffic)i;
     return TRAFFIC_NONE;
 }
+
+bool traffic_passes(enum traffic traffic) { return traffic != TRAFFIC_NONE && traffic != TRAFFIC_MEMORY_PEAK; }

@@ -30,8 +30,10 @@ struct uncore_kind {
     const char *spec;       // specs/uncore/SPEC.json
     const char *pattern;    // of the PMUs' names in /sys/bus/event_source/devices, for fnmatch: "uncore_imc_[0-9]*"
     const char *identifier; // of their file `identifier`, for fnmatch; NULL: any, or none
+    const char *file;       // that the PMU's folder must have: "events/s2m_drs_memdata"; NULL: none
+    const char *host;       // below /sys, for glob: hosts without such a path have no such box; NULL: none
     const char *cpus;       // of the names of CPUs' specs, for fnmatch: "sapphire-rapids"
-    const char *group;      // what the configuration selects it by: "memory", "llc", "remote", "interconnect"
+    const char *group;      // what the configuration selects it by: "memory", "llc", "remote", "interconnect", "io"
 };
 
 struct uncore_kinds {

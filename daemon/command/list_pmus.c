@@ -23,9 +23,9 @@ const struct table_column list_pmu_columns[LIST_PMU_COLUMNS] = {
 };
 
 const struct table_column list_box_columns[LIST_BOX_COLUMNS] = {
-    {"name", "NAME", TABLE_TEXT},   {"group", "GROUP", TABLE_TEXT}, {"box", "BOX", TABLE_TEXT},
-    {"type", "TYPE", TABLE_NUMBER}, {"cpu", "CPU", TABLE_NUMBER},   {"socket", "SOCKET", TABLE_NUMBER},
-    {"node", "NODE", TABLE_NUMBER},
+    {"name", "NAME", TABLE_TEXT},   {"group", "GROUP", TABLE_TEXT},   {"box", "BOX", TABLE_TEXT},
+    {"type", "TYPE", TABLE_NUMBER}, {"cpu", "CPU", TABLE_NUMBER},     {"socket", "SOCKET", TABLE_NUMBER},
+    {"node", "NODE", TABLE_NUMBER}, {"reason", "REASON", TABLE_TEXT},
 };
 
 // Loads a kind's spec; on a host, with its events in the formats of the kind's first box.
@@ -168,6 +168,15 @@ static int add_boxes(const struct list_pmus *list, const struct uncore_found *fo
         table_format(table, "%u", box->cpu);
         add_number(box->package, table);
         add_number(box->node, table);
+        table_text(table, NULL);
+    }
+    for (size_t i = 0; i < found->n_unusable; i++) {
+        table_text(table, found->kind->name);
+        table_text(table, found->kind->group);
+        table_text(table, found->unusable[i].pmu);
+        for (int column = 3; column < LIST_BOX_COLUMNS - 1; column++)
+            table_text(table, NULL);
+        table_text(table, found->unusable[i].reason);
     }
     return 0;
 }

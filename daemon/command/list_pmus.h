@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "exporters/view/table.h"
 
-enum { LIST_PMU_COLUMNS = 15, LIST_BOX_COLUMNS = 7 };
+enum { LIST_PMU_COLUMNS = 15, LIST_BOX_COLUMNS = 8 };
 extern const struct table_column list_pmu_columns[LIST_PMU_COLUMNS];
 extern const struct table_column list_box_columns[LIST_BOX_COLUMNS];
 
@@ -21,7 +21,8 @@ struct list_pmus {
     size_t n;
 };
 
-// One row for each event of each kind; one for each box. Return 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
+// One row for each event of each kind; one for each box, and each PMU that cannot be opened. Return 0, -EINVAL with the
+// mistakes in `errors`, -ENOMEM.
 int list_pmus(const struct list_pmus *list, struct errors *errors, struct table *table);
 int list_boxes(const struct list_pmus *list, struct errors *errors, struct table *table);
 

@@ -131,8 +131,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     record_round(m->record, readings, timestamp_of(snapshot));
     record_fill(m->record, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
-    verdict_round(&m->verdict, m->stage.diagnosis, m->newest, &(struct shown_type){m->stage.view, snapshot},
-                  measure_prefix(m));
+    verdict_round(&m->verdict, m->stage.diagnosis, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->due.adapt = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
@@ -459,7 +458,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .setup = setup,
                           .type = type,
                           .self = request->self,
-                          .newest = request->newest,
+                          .verdict.newest = request->newest,
                           .seed = request->seed,
                           .errors = errors};
     budget_boxes_init(&m->pace.boxes, (double)request->now_ns * 1e-9);

@@ -45,10 +45,9 @@ struct measure {
     const struct setup *setup;
     struct core_type *type;
     struct self *self;
-    const struct shown *newest; // of all engines; NULL: not known
-    uint64_t seed;              // of the schedule
-    struct record *record;      // NULL: no recording
-    struct errors *errors;      // for the first plan
+    uint64_t seed;         // of the schedule
+    struct record *record; // NULL: no recording
+    struct errors *errors; // for the first plan
 
     enum measure_state state;
     struct stage stage;          // of the current plan; empty while FINDING

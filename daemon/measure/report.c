@@ -9,6 +9,7 @@
 
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_boxes.h"
+#include "exporters/view/view_memory.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_waits.h"
@@ -33,23 +34,19 @@ int report_scope_find(const char *name) {
 // ---- rows ----
 
 // The most that a scope's memory can move: of the host, if it is known of all sockets.
-static double memory_peak_of(const struct topology *topology, enum report_scope kind, unsigned id) {
+static double memory_peak_of(const struct report *report, enum report_scope kind, unsigned id) {
+    const struct topology *topology = report->view->layout->topology;
     double sum = 0;
-    for (size_t s = 0; s < topology->n_sockets; s++) {
-        const struct topology_socket *socket = &topology->sockets[s];
-        if (kind == REPORT_SOCKET && socket->id != id)
-            continue;
-        if (socket->memory_bytes_per_second <= 0)
-            return NAN;
-        sum += socket->memory_bytes_per_second;
-    }
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        if (kind != REPORT_SOCKET || topology->sockets[s].id == id)
+            sum += view_memory_peak(report->view, report->snapshot, s);
     return kind == REPORT_CPU || sum == 0 ? NAN : sum;
 }
 
 static void add_scope(struct report *report, enum report_scope kind, unsigned id, size_t scope) {
     const struct snapshot_layout *layout = report->view->layout;
     const double *values = report->snapshot->values;
-    double peak = memory_peak_of(layout->topology, kind, id);
+    double peak = memory_peak_of(report, kind, id);
     for (size_t m = 0; m < layout->n_metrics; m++) {
         if (!view_exported(report->view, m))
             continue;

@@ -308,8 +308,13 @@ static const struct passage {
     } parts[3];
 } PASSAGES[] = {
     {"Memory", {{TRAFFIC_MEMORY_READ, "read"}, {TRAFFIC_MEMORY_WRITE, "written"}, {TRAFFIC_MEMORY_ALL, "moved"}}},
+    {"HBM", {{TRAFFIC_HBM_READ, "read"}, {TRAFFIC_HBM_WRITE, "written"}}},
+    {"Persistent memory", {{TRAFFIC_PERSISTENT_READ, "read"}, {TRAFFIC_PERSISTENT_WRITE, "written"}}},
+    {"CXL memory", {{TRAFFIC_CXL_READ, "read"}, {TRAFFIC_CXL_WRITE, "written"}}},
     {"Last-level cache misses", {{TRAFFIC_LLC_MISS_LOCAL, "local"}, {TRAFFIC_LLC_MISS_REMOTE, "remote"}}},
     {"Interconnect", {{TRAFFIC_INTERCONNECT_IN, "in"}, {TRAFFIC_INTERCONNECT_OUT, "out"}}},
+    {"PCIe devices", {{TRAFFIC_IO_IN, "in"}, {TRAFFIC_IO_OUT, "out"}}},
+    {"Devices behind C2C", {{TRAFFIC_C2C_IN, "in"}, {TRAFFIC_C2C_OUT, "out"}}},
 };
 
 static void put_rate(const struct report_row *row, const char *word, const struct screen *screen, struct text *out) {
@@ -428,8 +433,7 @@ static void name_column(struct column *column, const char *name, const struct re
     column->row = row;
 }
 
-// The metrics that a line has room for: level 1 and instructions a cycle, else the first ones, whose
-// names are long.
+// The metrics that a line has room for: level 1 and instructions a cycle, else the first ones, with long names.
 static size_t choose_columns(const struct report *report, struct column columns[COLUMNS]) {
     const struct catalog_level1 *level1 = &report->view->layout->catalog->level1;
     size_t n = 0;

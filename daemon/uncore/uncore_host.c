@@ -90,7 +90,7 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
     int r = bind_spec(kind, setup, found->kind->spec, errors);
     if (r == 0)
         r = uncore_topology(&kind->boxes, &boxes);
-    if (r == 0 && strcmp(group, "memory") == 0)
+    if (r == 0 && uncore_tells_dram(kind->source.catalog))
         r = add_peak(options, &kind->source.roots, boxes);
     if (r < 0) {
         topology_free(boxes);

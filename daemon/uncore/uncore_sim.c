@@ -83,7 +83,7 @@ static int add_kind(struct setup *setup, struct scenario *kind, const struct opt
         return r;
     }
     boxes->boxes = true;
-    for (size_t s = 0; s < boxes->n_sockets; s++)
+    for (size_t s = 0; s < boxes->n_sockets && uncore_tells_dram(sim->source.catalog); s++)
         boxes->sockets[s].memory_bytes_per_second = kind->memory_bytes_per_second;
     return uncore_add(setup, &sim->source, boxes, true);
 }

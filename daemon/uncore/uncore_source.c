@@ -51,7 +51,7 @@ static void choose_peak(const struct setup *setup, struct topology *boxes) {
     }
 }
 
-static bool tells_memory(const struct catalog *catalog) {
+bool uncore_tells_dram(const struct catalog *catalog) {
     return tells(catalog, TRAFFIC_MEMORY_READ) || tells(catalog, TRAFFIC_MEMORY_WRITE) ||
            tells(catalog, TRAFFIC_MEMORY_ALL);
 }
@@ -62,7 +62,7 @@ int uncore_add(struct setup *setup, struct source *source, struct topology *boxe
     int n = at == SOURCE_TYPES_MAX || told(setup, source->catalog)
                 ? 0
                 : uncore_groups_select(&setup->config->uncore, source->catalog, recommended, &type.selections);
-    if (n > 0 && tells_memory(source->catalog))
+    if (n > 0 && uncore_tells_dram(source->catalog))
         choose_peak(setup, boxes);
     if (n > 0) {
         type.n_selections = (size_t)n;

@@ -14,9 +14,13 @@ int uncore_read_spec(const struct setup *setup, const char *spec, struct errors 
 // Sets the facts that all kinds share. `name`, the label `pmu`, and `options` are borrowed for the source's life.
 void uncore_describe(struct source *source, const char *name, const struct options *options);
 
-// Adds a source with its boxes to the set-up, and gives the boxes that tell what the memory moves its configured peak. `recommended`: the configuration wants the groups that the spec
-// recommends. Takes ownership of both, even on failure. Returns 1 if it is added; 0 if not, as the configuration wants
-// no group of it, as kinds before it tell the same traffic, or as there is no room; -ENOMEM.
+// True for a kind that tells what DRAM moves, as the peak of a socket is DRAM's.
+bool uncore_tells_dram(const struct catalog *catalog);
+
+// Adds a source with its boxes to the set-up, and gives the boxes that tell what the memory moves its configured peak.
+// `recommended`: the configuration wants the groups that the spec recommends. Takes ownership of both, even on failure.
+// Returns 1 if it is added; 0 if not, as the configuration wants no group of it, as kinds before it tell the same
+// traffic, or as there is no room; -ENOMEM.
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended);
 
 // This host's. Where it has none, the set-up's first source notes it.

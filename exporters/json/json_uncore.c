@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/json/json_uncore.h"
 
+#include <math.h>
+
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_boxes.h"
+#include "exporters/view/view_memory.h"
 
 static void add_traffic(struct json *json, const struct shown_type *kind, size_t scope) {
     const struct view *view = kind->view;
@@ -10,7 +13,7 @@ static void add_traffic(struct json *json, const struct shown_type *kind, size_t
     for (size_t m = 0; m < view->layout->n_metrics; m++) {
         const struct catalog_metric *metric = view_metric(view, m);
         double bytes;
-        if (metric->traffic == TRAFFIC_NONE || !view_plannable(view, m) || !catalog_metric_ratio(metric, &bytes))
+        if (!traffic_passes(metric->traffic) || !view_plannable(view, m) || !catalog_metric_ratio(metric, &bytes))
             continue;
         json_begin_object(json, NULL);
         json_string(json, "name", traffic_table[metric->traffic].name);
@@ -98,12 +101,12 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
         json_begin_object(json, NULL);
         json_whole(json, "socket", topology->sockets[s].id);
         json_whole(json, "boxes", topology->sockets[s].measured);
+        double peak = view_memory_peak(kind->view, kind->snapshot, s);
+        enum topology_peak source = topology->sockets[s].peak;
         json_whole(json, "boxes_left_out", topology->sockets[s].excluded);
-        if (topology->sockets[s].memory_bytes_per_second > 0)
-            json_number(json, "peak_bytes_per_second", topology->sockets[s].memory_bytes_per_second);
-        else
-            json_null(json, "peak_bytes_per_second");
-        json_string(json, "peak_source", peak_sources[topology->sockets[s].peak]);
+        json_number(json, "peak_bytes_per_second", peak);
+        json_string(json, "peak_source",
+                    source == TOPOLOGY_PEAK_UNKNOWN && isfinite(peak) ? "clock" : peak_sources[source]);
         add_traffic(json, kind, snapshot_scope_socket(s));
         add_events(json, kind, snapshot_scope_socket(s));
         json_end_object(json);

@@ -51,7 +51,7 @@ struct page_memo {
     size_t next; // the tail that probably comes next: each scope has the same ones
 };
 
-enum { PAGE_SCALES_MAX = 8, PAGE_MEMORY = SHOWN_TYPES_MAX };
+enum { PAGE_SCALES_MAX = 16, PAGE_MEMORY = SHOWN_TYPES_MAX };
 
 struct prometheus_page {
     struct text pool;

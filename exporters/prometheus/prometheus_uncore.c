@@ -4,15 +4,10 @@
 // pair of view and snapshot of its own, whose metrics say which traffic they tell.
 
 #include "exporters/prometheus/prometheus_parts.h"
+#include "exporters/view/view_memory.h"
 
 static const struct view *begin_kind(struct prometheus_page *page, const struct shown *shown, size_t kind) {
     return page_begin_type(page, shown, shown->n + kind);
-}
-
-static enum family family_of(enum traffic traffic) {
-    return traffic <= TRAFFIC_MEMORY_ALL        ? FAMILY_MEMORY_BYTES
-           : traffic <= TRAFFIC_LLC_MISS_REMOTE ? FAMILY_LLC_MISS_BYTES
-                                                : FAMILY_INTERCONNECT_BYTES;
 }
 
 static void add_metric(struct prometheus_page *page, const struct view *view, size_t metric) {
@@ -22,8 +17,9 @@ static void add_metric(struct prometheus_page *page, const struct view *view, si
         return;
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        const struct page_label labels[] = {{"socket", scope.socket}, {info->label, info->value}};
-        page_series_scaled(page, labels, 2, bytes, snapshot_numerator(view->layout, scope.scope, metric));
+        const struct page_label labels[] = {{"socket", scope.socket}, {info->label, info->value}, {"kind", info->kind}};
+        page_series_scaled(page, labels, info->kind ? 3 : 2, bytes,
+                           snapshot_numerator(view->layout, scope.scope, metric));
     }
 }
 
@@ -33,7 +29,7 @@ static void add_traffic(struct prometheus_page *page, const struct shown *shown,
         const struct view *view = begin_kind(page, shown, kind);
         for (size_t m = 0; m < view->layout->n_metrics; m++) {
             enum traffic traffic = view_metric(view, m)->traffic;
-            if (traffic != TRAFFIC_NONE && family_of(traffic) == family)
+            if (traffic_passes(traffic) && traffic_table[traffic].family == family)
                 add_metric(page, view, m);
         }
     }
@@ -58,11 +54,15 @@ static void add_events(struct prometheus_page *page, const struct view *view) {
 // Of the kind that tells what the memory moved, so that a utilization has both or neither.
 static void add_peaks(struct prometheus_page *page, const struct view *view) {
     const struct topology *topology = view->layout->topology;
+    int measured = view_memory_peak_metric(view);
     for (size_t s = 0; s < topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         const struct page_label label = {"socket", scope.socket};
         if (topology->sockets[s].memory_bytes_per_second > 0)
             page_series_fixed(page, &label, 1, topology->sockets[s].memory_bytes_per_second);
+        else if (measured >= 0 && topology->sockets[s].excluded == 0)
+            page_series_scaled(page, &label, 1, topology->sockets[s].measured,
+                               snapshot_metric(view->layout, scope.scope, (size_t)measured));
     }
 }
 
@@ -82,7 +82,8 @@ static void add_errors(struct prometheus_page *page, const struct view *view) {
 }
 
 void page_add_uncore(struct prometheus_page *page, const struct shown *shown) {
-    static const enum family families[] = {FAMILY_MEMORY_BYTES, FAMILY_LLC_MISS_BYTES, FAMILY_INTERCONNECT_BYTES};
+    static const enum family families[] = {FAMILY_MEMORY_BYTES, FAMILY_LLC_MISS_BYTES, FAMILY_INTERCONNECT_BYTES,
+                                           FAMILY_IO_BYTES};
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         add_traffic(page, shown, families[i]);
         if (families[i] != FAMILY_MEMORY_BYTES)

@@ -6,10 +6,25 @@
 #define GIGABYTE 1e9
 
 // Bytes a second of all boxes of the socket: the metric is that of one box.
-static double rate_of(const struct shown_type *kind, size_t socket, size_t metric) {
-    const struct snapshot_layout *layout = kind->view->layout;
-    return kind->snapshot->values[snapshot_metric(layout, snapshot_scope_socket(socket), metric)] *
+static double rate_of(const struct view *view, const struct snapshot *snapshot, size_t socket, size_t metric) {
+    const struct snapshot_layout *layout = view->layout;
+    return snapshot->values[snapshot_metric(layout, snapshot_scope_socket(socket), metric)] *
            layout->topology->sockets[socket].measured;
+}
+
+int view_memory_peak_metric(const struct view *view) {
+    for (size_t m = 0; m < view->layout->n_metrics; m++)
+        if (view_metric(view, m)->traffic == TRAFFIC_MEMORY_PEAK && view_plannable(view, m))
+            return (int)m;
+    return -1;
+}
+
+double view_memory_peak(const struct view *view, const struct snapshot *snapshot, size_t socket) {
+    const struct topology_socket *of = &view->layout->topology->sockets[socket];
+    double stated = of->memory_bytes_per_second;
+    int metric = view_memory_peak_metric(view);
+    double measured = metric < 0 || of->excluded > 0 ? NAN : rate_of(view, snapshot, socket, (size_t)metric);
+    return stated > 0 ? stated : measured > 0 ? measured : NAN;
 }
 
 static bool add_metric(const struct shown_type *kind, size_t socket, size_t metric, struct view_memory *out) {
@@ -17,13 +32,13 @@ static bool add_metric(const struct shown_type *kind, size_t socket, size_t metr
         return false;
     switch (view_metric(kind->view, metric)->traffic) {
     case TRAFFIC_MEMORY_READ:
-        out->read = rate_of(kind, socket, metric);
+        out->read = rate_of(kind->view, kind->snapshot, socket, metric);
         return true;
     case TRAFFIC_MEMORY_WRITE:
-        out->write = rate_of(kind, socket, metric);
+        out->write = rate_of(kind->view, kind->snapshot, socket, metric);
         return true;
     case TRAFFIC_MEMORY_ALL:
-        out->all = rate_of(kind, socket, metric);
+        out->all = rate_of(kind->view, kind->snapshot, socket, metric);
         return true;
     default:
         return false;
@@ -38,8 +53,9 @@ static bool add_kind(const struct shown_type *kind, unsigned id, struct view_mem
             continue;
         for (size_t m = 0; m < kind->view->layout->n_metrics; m++)
             found = add_metric(kind, s, m, out) || found;
-        if (topology->sockets[s].memory_bytes_per_second > 0)
-            out->peak = topology->sockets[s].memory_bytes_per_second;
+        double peak = view_memory_peak(kind->view, kind->snapshot, s);
+        if (isfinite(peak))
+            out->peak = peak;
     }
     return found;
 }
@@ -83,9 +99,9 @@ static void add_misses(const struct shown_type *kind, size_t socket, struct view
     for (size_t m = 0; m < kind->view->layout->n_metrics; m++) {
         enum traffic traffic = view_plannable(kind->view, m) ? view_metric(kind->view, m)->traffic : TRAFFIC_NONE;
         if (traffic == TRAFFIC_LLC_MISS_LOCAL)
-            out->local = rate_of(kind, socket, m);
+            out->local = rate_of(kind->view, kind->snapshot, socket, m);
         else if (traffic == TRAFFIC_LLC_MISS_REMOTE)
-            out->remote = rate_of(kind, socket, m);
+            out->remote = rate_of(kind->view, kind->snapshot, socket, m);
     }
 }
 

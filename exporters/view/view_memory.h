@@ -13,6 +13,14 @@ struct view_memory {
     double peak;        // NaN: unknown
 };
 
+// The metric whose rate is the most that the DRAM of a kind's boxes can move; -1: they have no such counter, or it is
+// not in the plan.
+int view_memory_peak_metric(const struct view *view);
+
+// The most bytes a second that the DRAM of the kind's socket can move: what the configuration or the firmware says, or
+// else what the boxes measured in the last round. NaN: unknown, as where boxes are left out.
+double view_memory_peak(const struct view *view, const struct snapshot *snapshot, size_t socket);
+
 // Of the socket with the kernel's number `socket`. False: no PMU of this host measures its memory.
 bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out);
 

@@ -88,14 +88,15 @@ def speed():
 
 def memory():
     moved, peak = "topdownd_memory_bytes_total", f"topdownd_memory_peak_bytes_per_second{{{WHOLE_HOST}}}"
+    dram = rate(moved, 'kind="dram"', whole=True)
     return [
         panels.row("Memory"),
-        panels.lines("Memory bandwidth", "Bytes a second that each socket reads from and writes to its memory. Empty where topdownd measures no memory "
-                     "controllers.", "Bps",
-                     [(f"sum by (socket, direction) ({rate(moved, whole=True)})", "socket {{socket}} {{direction}}")], (12, 8), {"min": 0}),
-        panels.lines("Share of the memory's peak", "Bytes a second over the most that the memory of the socket can move. Above 0.7 a socket that is bound by "
+        panels.lines("Memory bandwidth", "Bytes a second that each socket reads from and writes to its memory, by its kind: DRAM, HBM, persistent memory, CXL. "
+                     "Empty where topdownd measures no memory controllers.", "Bps",
+                     [(f"sum by (socket, kind, direction) ({rate(moved, whole=True)})", "socket {{socket}} {{kind}} {{direction}}")], (12, 8), {"min": 0}),
+        panels.lines("Share of the memory's peak", "Bytes a second of DRAM over the most that it can move. Above 0.7 a socket that is bound by "
                      "memory is short of bandwidth; below 0.4 it waits for latency. Empty where the peak is not known (topdownd-memory(8)).",
-                     "percentunit", [(f"sum by (socket) ({rate(moved, whole=True)}) / sum by (socket) ({peak})", "socket {{socket}}")], (12, 8),
+                     "percentunit", [(f"sum by (socket) ({dram}) / sum by (socket) ({peak})", "socket {{socket}}")], (12, 8),
                      {"min": 0, "max": 1}),
         panels.lines("Memory of other nodes", "What other NUMA nodes serve: of the bytes that the last-level caches of a socket missed (where a PMU tells), and of "
                      "all allocations of memory. `resctrl` is how far its bytes are from those of the memory controllers, where it is mounted. Empty on "

@@ -6,6 +6,7 @@ import re
 import tempfile
 
 import e2e
+import test_schema
 
 BINARY, ROOT = e2e.arguments()
 READ_SECONDS = 120  # a reading is made every ten seconds, with a snapshot, and less often on a busy machine
@@ -130,6 +131,19 @@ def test_one_node_exports_nothing_and_neither_does_a_configuration_that_wants_no
             with host.daemon(yaml=f"uncore: {wants}\n") as daemon:
                 assert {key[0] for key in values(daemon)} == families, (wants, values(daemon))
                 assert daemon.json("/api/v1/memory")["resctrl"]["state"] == ("off" if "numa" not in wants else "counting"), wants
+
+
+def test_a_full_page_obeys_its_schema():
+    needs_events()
+    with tempfile.TemporaryDirectory() as folder:
+        host = two_nodes(folder).node(2, "")
+        host.resctrl()
+        host.write({"devices/virtual/memory_tiering/memory_tier22/nodelist": "2",
+                    "devices/system/node/node2/access1/initiators/read_latency": "250"})
+        with host.daemon() as daemon:
+            page = daemon.json("/api/v1/memory")
+    assert len(page["nodes"]) == 3 and len(page["resctrl"]["domains"]) == 1 and page["nodes"][2]["access"]["read_seconds"] == 2.5e-7, page
+    test_schema.check("memory", page)
 
 
 def test_a_file_that_cannot_be_understood_is_told_once():

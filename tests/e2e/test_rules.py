@@ -189,25 +189,27 @@ def test_time_that_nothing_covers_is_not_room_for_more():
     assert [value for _, value in covered + capacity + headroom] == [0.5, 0.25, 0.5], (covered, capacity, headroom)
 
 
-def memory(instance, socket, peak=None, **rates):
+def memory(instance, socket, peak=None, kind="dram", **rates):
     """The bytes of a socket's memory by direction, so many a second, and its peak where that is known."""
-    found = {series("topdownd_memory_bytes_total", **about(instance), socket=socket, direction=direction): grows((rate, 120))
+    found = {series("topdownd_memory_bytes_total", **about(instance), socket=socket, direction=direction, kind=kind): grows((rate, 120))
              for direction, rate in rates.items()}
     if peak is not None:
         found[series("topdownd_memory_peak_bytes_per_second", **about(instance), socket=socket)] = stays((peak, 121))
     return found
 
 
-def test_memory_is_recorded_by_socket_and_direction_and_its_share_of_the_peak():
-    """One socket of web-1 is near its peak and one far from it; web-2 does not know its peak; web-3 does not tell directions apart."""
+def test_memory_is_recorded_by_socket_kind_and_direction_and_the_share_of_the_peak_that_dram_moves():
+    """One socket of web-1 is near its peak and one far from it; web-2 does not know its peak; web-3 does not tell directions apart,
+    and has CXL memory, which moves more than the peak of its DRAM."""
     loaded = memory("web-1", 0, 300e9, read=180e9, write=60e9) | memory("web-1", 1, 300e9, read=20e9, write=10e9)
-    loaded |= memory("web-2", 0, read=9e9, write=1e9) | memory("web-3", 0, 200e9, all=50e9)
+    loaded |= memory("web-2", 0, read=9e9, write=1e9) | memory("web-3", 0, 200e9, all=50e9) | memory("web-3", 0, kind="cxl", read=300e9)
     rates, shares, short = Rules(loaded).ask([(promql, 60) for promql in (
-        "round(instance_socket_direction:topdownd_memory_bytes:rate5m)", "round(instance_socket:topdownd_memory_utilization:ratio5m, 0.0001)",
+        "round(instance_socket_kind_direction:topdownd_memory_bytes:rate5m)", "round(instance_socket:topdownd_memory_utilization:ratio5m, 0.0001)",
         short_of_bandwidth())])
-    assert {(labels["instance"], labels["socket"], labels["direction"]): value for labels, value in rates} == {
+    assert {(labels["instance"], labels["socket"], labels["direction"]): value for labels, value in rates if labels["kind"] == "dram"} == {
         ("web-1", "0", "read"): 180e9, ("web-1", "0", "write"): 60e9, ("web-1", "1", "read"): 20e9, ("web-1", "1", "write"): 10e9,
         ("web-2", "0", "read"): 9e9, ("web-2", "0", "write"): 1e9, ("web-3", "0", "all"): 50e9}, rates
+    assert [value for labels, value in rates if labels["kind"] == "cxl"] == [300e9], rates
     assert {(labels["instance"], labels["socket"]): value for labels, value in shares} == {
         ("web-1", "0"): 0.8, ("web-1", "1"): 0.1, ("web-3", "0"): 0.25}, shares
     assert {labels["instance"]: value for labels, value in short} == {"web-1": 1, "web-3": 0}, short

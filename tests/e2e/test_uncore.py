@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -36,7 +37,7 @@ def scenario(folder, boxes=4, rivals=()):
 
 def memory(page):
     return {(labels["socket"], labels["direction"]): value for name, labels, value in e2e.samples(page)
-            if name == "topdownd_memory_bytes_total"}
+            if name == "topdownd_memory_bytes_total" and labels["kind"] == "dram"}
 
 
 def crowded(folder, rates, rivals=()):
@@ -84,6 +85,65 @@ def test_the_peak_of_a_simulated_socket_is_shown():
         assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [460.8e9] * 2
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         assert "topdownd_memory_peak_bytes_per_second" not in daemon.get("/metrics"), "an unknown peak is absent"
+
+
+def of_kinds(folder, kinds, peak=None):
+    """Sapphire Rapids on two sockets with boxes of these kinds: (kind, spec, boxes a socket, rates), which all state this peak."""
+    path = scenario(folder)[len("sim:"):]
+    with open(path, encoding="utf-8") as file:
+        host = json.load(file)
+    host["uncore"] = [{"kind": kind, "spec": spec, "boxes_per_socket": boxes, "loads": {"all": load(rates)},
+                       "assignments": [{"cpus": f"0-{2 * boxes - 1}", "load": "all"}]} | ({"peak": peak} if peak else {}) for kind, spec, boxes, rates in kinds]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(host, file)
+    return f"sim:{path}"
+
+
+def test_the_clock_of_the_memory_tells_its_peak():
+    """A channel of DDR5-4800 has a clock of 2.4 GHz and moves 38.4 GB/s: 16 bytes a cycle. A box that counts nothing has no peak."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = of_kinds(folder, [("umc", "umc-zen4", 12, {"umc_cas_cmd.rd": 2e8, "umc_cas_cmd.wr": 1e8, "umc_mem_clk": 2.4e9})])
+        with e2e.Daemon("--pmu", host, yaml=YAML) as daemon:
+            daemon.wait_round(2)
+            page = daemon.get("/metrics")
+            for socket in "01":
+                peak = e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket)
+                assert abs(peak / 460.8e9 - 1) < 1e-3, peak
+            kind = daemon.json("/api/v1/uncore")["kinds"][0]
+            assert abs(kind["sockets"][1]["peak_bytes_per_second"] / 460.8e9 - 1) < 1e-3, kind["sockets"]
+            assert [told["name"] for told in kind["sockets"][0]["traffic"]] == ["memory_read", "memory_write"], "a peak does not pass"
+            assert re.search(r"Memory 230\.\d GB/s of 460\.\d GB/s \(50 %\)", daemon.get("/")), "beside level 1"
+
+
+def test_memory_is_told_apart_by_kind_and_devices_by_direction():
+    each = [("imc", "imc-sapphire-rapids", 2, {"UNC_M_CAS_COUNT.RD": 1e7, "UNC_M_CAS_COUNT.WR": 1e6}),
+            ("hbm", "hbm-sapphire-rapids", 2, {"UNC_MCHBM_CAS_COUNT.RD": 2e7, "UNC_MCHBM_CAS_COUNT.WR": 2e6}),
+            ("cxlcm", "cxlcm-sapphire-rapids", 1, {"UNC_CXLCM_RxC_PACK_BUF_INSERTS.MEM_DATA": 3e6}),
+            ("cxldp", "cxldp-sapphire-rapids", 1, {"UNC_CXLDP_TxC_AGF_INSERTS.M2S_DATA": 3e5}),
+            ("cxl", "cxl-device", 1, {"s2m_drs_memdata": 3e6, "m2s_rwd_memwr": 3e5}),
+            ("iio", "iio-ice-lake", 3, {"UNC_IIO_DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS": 4e7, "UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS": 4e6}),
+            ("c2c", "c2c-grace", 1, {"rd_bytes_loc": 5e8, "rd_bytes_rem": 1e8, "wr_bytes_loc": 5e7, "wr_bytes_rem": 1e7})]
+    truth = {("memory", "dram", "read"): 2 * 64 * 1e7, ("memory", "dram", "write"): 2 * 64 * 1e6,
+             ("memory", "hbm", "read"): 2 * 32 * 2e7, ("memory", "hbm", "write"): 2 * 32 * 2e6,
+             ("memory", "cxl", "read"): 64 * 3e6, ("memory", "cxl", "write"): 64 * 3e5,
+             ("io", "pcie", "in"): 3 * 4 * 4e7, ("io", "pcie", "out"): 3 * 4 * 4e6, ("io", "c2c", "out"): 6e8, ("io", "c2c", "in"): 6e7}
+
+    def now(daemon):
+        page = daemon.get("/metrics")
+        return {(name.split("_")[1], labels["kind"], labels["direction"]): value for name, labels, value in e2e.samples(page)
+                if name in ("topdownd_memory_bytes_total", "topdownd_io_bytes_total") and labels["socket"] == "1"}
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", of_kinds(folder, each, peak=3e11), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        before = now(daemon)
+        assert set(before) == set(truth), before
+        peaks = [labels for name, labels, _ in e2e.samples(daemon.get("/metrics")) if name == "topdownd_memory_peak_bytes_per_second"]
+        assert [labels["socket"] for labels in peaks] == ["0", "1"], ("the peak is that of DRAM alone", peaks)
+        seconds = lambda: {key: (value - before[key]) / truth[key] for key, value in now(daemon).items()}
+        e2e.wait_for(lambda: min(seconds().values()) > 3, "three seconds")
+        grown = seconds()
+        assert max(grown.values()) - min(grown.values()) < 1.1, ("every traffic is its truth, whichever engine's snapshot is newer", grown)
+        kinds = [kind["pmu"] for kind in daemon.json("/api/v1/uncore")["kinds"]]
+        assert kinds == ["imc", "hbm", "cxlcm", "cxldp", "iio", "c2c"], "the ports tell what the CXL device would tell again"
 
 
 def test_the_peak_of_a_host_is_its_channels_times_the_saved_speed():

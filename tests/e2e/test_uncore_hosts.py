@@ -39,10 +39,10 @@ def codes(pmus, name, group="Traffic"):
 
 
 def traffic(pmus):
-    """{traffic: {event: bytes}}"""
+    """{traffic: {event: bytes}} of the kinds that have boxes, or could have any"""
     found = {}
     for row in pmus:
-        if row["traffic"]:
+        if row["traffic"] and row["boxes"] != 0:
             found.setdefault(row["traffic"], {})[row["event"]] = row["bytes"]
     return found
 
@@ -85,8 +85,11 @@ def test_zen_4_has_twelve_memory_controllers_a_socket():
     assert boxes_of(boxes, "umc") == [(f"amd_umc_{i}", i // 12 * 16, i // 12, i // 12) for i in range(24)], boxes
     assert boxes_of(boxes, "df") == [("amd_df", 0, 0, 0), ("amd_df", 16, 1, 1)]
     assert [cpu for _, cpu, _, _ in boxes_of(boxes, "l3")] == [0, 8, 16, 24], "one for each core complex"
-    assert codes(pmus, "umc") == {"umc_cas_cmd.rd": (0x10A, 0, 0), "umc_cas_cmd.wr": (0x20A, 0, 0)}
+    assert codes(pmus, "umc") == {"umc_cas_cmd.rd": (0x10A, 0, 0), "umc_cas_cmd.wr": (0x20A, 0, 0), "umc_mem_clk": (0, 0, 0)}
     assert traffic(pmus)["memory_read"] == {"umc_cas_cmd.rd": 64}
+    assert traffic(pmus)["memory_peak"] == {"umc_mem_clk": 16}, "two transfers of 8 bytes a cycle"
+    assert len(traffic(pmus)["io_in"]) == 8 and set(traffic(pmus)["io_in"].values()) == {64}
+    assert codes(pmus, "df_io")["remote_socket_upstream_read_beats_iom3"] == (0x80B00FEDF, 0, 0)
     assert len(traffic(pmus)["llc_miss_remote"]) == 16 and set(traffic(pmus)["llc_miss_remote"].values()) == {32}
     assert codes(pmus, "df")["remote_socket_inf1_inbound_data_beats_ccm7"] == (0x50B00FEDF, 0, 0)
 
@@ -106,6 +109,91 @@ def test_grace_counts_in_its_fabric():
     assert codes(pmus, "ddr") == {"cmem_rd_data": (0x1A5, 0, 0), "cmem_wr_total_bytes": (0x1DB, 0, 0)}
     assert traffic(pmus)["memory_read"] == {"cmem_rd_data": 32} and traffic(pmus)["memory_write"] == {"cmem_wr_total_bytes": 1}
     assert traffic(pmus)["interconnect_in"] == {"remote_socket_rd_data": 32}
+    assert [name for name, *_ in boxes_of(boxes, "pcie")] == ["nvidia_pcie_pmu_0", "nvidia_pcie_pmu_1"]
+    assert [name for name, *_ in boxes_of(boxes, "c2c")] == ["nvidia_nvlink_c2c0_pmu_0", "nvidia_nvlink_c2c0_pmu_1"]
+    assert traffic(pmus)["io_out"] == traffic(pmus)["c2c_out"] == {"rd_bytes_loc": 1, "rd_bytes_rem": 1}
+    assert codes(pmus, "c2c")["wr_bytes_rem"] == (3, 0, 0)
+
+
+def test_xeon_max_tells_hbm_from_dram():
+    _, boxes, pmus = lists(uncore_hosts.xeon_max)
+    assert len(boxes_of(boxes, "imc")) == 16 and len(boxes_of(boxes, "hbm")) == 64
+    assert boxes_of(boxes, "hbm")[10] == ("uncore_hbm_10", 0, 0, 0)
+    assert codes(pmus, "hbm") == {"UNC_MCHBM_CAS_COUNT.RD": (0xCF05, 0, 0), "UNC_MCHBM_CAS_COUNT.WR": (0xF005, 0, 0)}
+    assert traffic(pmus)["hbm_read"] == {"UNC_MCHBM_CAS_COUNT.RD": 32}, "a column access of HBM is half a line"
+    assert traffic(pmus)["memory_read"] == {"UNC_M_CAS_COUNT.RD": 64} and "persistent_read" not in traffic(pmus)
+
+
+def test_persistent_memory_is_counted_where_there_is_some():
+    _, boxes, pmus = lists(uncore_hosts.persistent)
+    assert boxes_of(boxes, "pmm") == boxes_of(boxes, "imc") and len(boxes_of(boxes, "pmm")) == 12, "the same boxes tell both"
+    assert codes(pmus, "pmm") == {"UNC_M_PMM_RPQ_INSERTS": (0xE3, 0, 0), "UNC_M_PMM_WPQ_INSERTS": (0xE7, 0, 0)}
+    assert traffic(pmus)["persistent_write"] == {"UNC_M_PMM_WPQ_INSERTS": 64}
+    assert len(boxes_of(boxes, "iio")) == 6
+    assert codes(pmus, "iio") == {"UNC_IIO_DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS": (0x83 | 1 << 8 | 0xF << 36 | 7 << 44, 0, 0),
+                                  "UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS": (0x83 | 4 << 8 | 0xF << 36 | 7 << 44, 0, 0)}
+    assert traffic(pmus)["io_out"] == {"UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS": 4}
+    _, boxes, _ = lists(uncore_hosts.sapphire_rapids)
+    assert not boxes_of(boxes, "pmm"), "the host has none"
+
+
+def test_cxl_memory_is_counted_at_the_ports_where_there_is_some():
+    _, boxes, pmus = lists(uncore_hosts.cxl_ports)
+    assert [len(boxes_of(boxes, name)) for name in ("cxlcm", "cxldp", "cxl", "iio")] == [4, 4, 1, 4]
+    assert codes(pmus, "cxlcm") == {"UNC_CXLCM_RxC_PACK_BUF_INSERTS.MEM_DATA": (0x1041, 0, 0)}
+    assert codes(pmus, "cxldp") == {"UNC_CXLDP_TxC_AGF_INSERTS.M2S_DATA": (0x2002, 0, 0)}
+    assert codes(pmus, "iio")["UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS"] == (0x83 | 4 << 8 | 0xFF << 36 | 7 << 48, 0, 0)
+    _, boxes, _ = lists(lambda folder: uncore_hosts.cxl_ports(folder, devices=False))
+    assert not boxes_of(boxes, "cxlcm") and not boxes_of(boxes, "cxldp"), "ports without a device have nothing to count"
+
+
+def test_cxl_devices_count_themselves_on_every_vendor():
+    _, boxes, pmus = lists(uncore_hosts.cxl_devices)
+    assert boxes_of(boxes, "cxl") == [("cxl_pmu_mem0.0", 0, 0, 0), ("cxl_pmu_mem1.0", 16, 1, 1)], "of their own PMUs, those that know lines"
+    assert codes(pmus, "cxl") == {"s2m_drs_memdata": (0x1E98002500000001, 0, 0), "m2s_rwd_memwr": (0x1E98002100000002, 0, 0)}
+    assert (traffic(pmus)["cxl_read"], traffic(pmus)["cxl_write"]) == ({"s2m_drs_memdata": 64}, {"m2s_rwd_memwr": 64})
+    assert len(traffic(pmus)["io_in"]) == 8
+
+
+def test_westmere_counts_memory_and_requests_in_one_pmu():
+    """The events are those that the kernel names."""
+    _, boxes, pmus = lists(uncore_hosts.westmere)
+    assert boxes_of(boxes, "imc") == boxes_of(boxes, "home") == [("uncore", 0, 0, 0), ("uncore", 12, 1, 1)], boxes
+    expected = {}
+    for told, terms in uncore_hosts.NEHALEM_NAMES.values():
+        event, umask = (int(term.split("=")[1], 16) for term in terms.split(","))
+        expected.setdefault(told, set()).add(umask << 8 | event)
+    found = {told: {(codes(pmus, "imc") | codes(pmus, "home"))[event][0] for event in events} for told, events in traffic(pmus).items()}
+    assert found == expected, (found, expected)
+    assert {size for events in traffic(pmus).values() for size in events.values()} == {64}
+
+
+def test_a_kernel_that_knows_vera_tells_memory_cxl_and_pcie():
+    _, boxes, pmus = lists(uncore_hosts.vera_known)
+    assert boxes_of(boxes, "ddr") == boxes_of(boxes, "cxl") == [("nvidia_ucf_pmu_0", 0, 0, 0), ("nvidia_ucf_pmu_1", 88, 1, 1)], boxes
+    assert codes(pmus, "cxl") == {"mem_bytes_rd.cxl": (0x123, 0x400, 0), "mem_bytes_wr.cxl": (0x124, 0x400, 0)}
+    assert codes(pmus, "ddr")["mem_bytes_rd.local"] == (0x123, 0x100, 0)
+    assert len(boxes_of(boxes, "pcie")) == 12 and boxes_of(boxes, "pcie")[6][2] == 1, boxes
+    assert (traffic(pmus)["io_in"], traffic(pmus)["io_out"]) == ({"wr_bytes": 1}, {"rd_bytes": 1})
+
+
+def test_a_root_port_of_synopsys_is_a_box():
+    _, boxes, pmus = lists(uncore_hosts.yitian)
+    assert boxes_of(boxes, "pcie") == [("dwc_rootport_8", 0, 0, 0), ("dwc_rootport_10003", 0, 0, 0)], boxes
+    assert codes(pmus, "pcie") == {"Rx_PCIe_TLP_Data_Payload": (0x21, 0, 0), "Tx_PCIe_TLP_Data_Payload": (0x20, 0, 0)}
+    assert traffic(pmus)["io_in"] == {"Rx_PCIe_TLP_Data_Payload": 1}, "the driver multiplies by 16 itself"
+
+
+def test_a_pmu_that_cannot_be_opened_is_listed_with_the_reason():
+    def broken(folder):
+        host = uncore_hosts.granite_rapids(folder)
+        host.write({"bus/event_source/devices/uncore_imc_3/type": "none", "bus/event_source/devices/uncore_imc_5/cpumask": ""})
+        return host
+    _, boxes, _ = lists(broken)
+    why = {row["box"]: row["reason"] for row in boxes if row["reason"]}
+    assert why == {"uncore_imc_3": "its file type holds no number",
+                   "uncore_imc_5": "its file cpumask is empty: all CPUs that could read it are offline"}, why
+    assert len([row for row in boxes if row["name"] == "imc" and row["cpu"] is not None]) == 20, "the others are boxes"
 
 
 def test_vera_is_found_by_the_identifier():

@@ -8,6 +8,12 @@ import e2e
 
 FIRST_TYPE = 20
 WIDE = {"event": "config:0-7", "umask": "config:8-15,32-63", "edge": "config:18", "inv": "config:23", "thresh": "config:24-31"}
+BOX = WIDE | {"umask": "config:8-15"}
+NEHALEM_NAMES = {"qmc_normal_reads_any": ("memory_read", "event=0x2c,umask=0x0f"), "qmc_writes_full_any": ("memory_write", "event=0x2f,umask=0x0f"),
+                 "qhl_request_remote_reads": ("llc_miss_remote", "event=0x20,umask=0x04"),
+                 "qhl_request_remote_writes": ("llc_miss_remote", "event=0x20,umask=0x08"),
+                 "qhl_request_local_reads": ("llc_miss_local", "event=0x20,umask=0x10"),
+                 "qhl_request_local_writes": ("llc_miss_local", "event=0x20,umask=0x20")}
 MIB = {"scale": "6.103515625e-05", "unit": "MiB"}
 
 
@@ -82,6 +88,71 @@ def sapphire_rapids(folder):
     return host
 
 
+def xeon_max(folder):
+    """Two sockets, each with 8 channels of DRAM and 32 of HBM; the kernel names no events of HBM."""
+    host = Host(folder, sockets=2, cpus=32)
+    host.x86("GenuineIntel-6-8F-8")
+    for channel in range(8):
+        host.pmu(f"uncore_imc_{channel}", WIDE)
+    for channel in range(32):
+        host.pmu(f"uncore_hbm_{channel}", WIDE)
+    return host
+
+
+IIO = {"event": "config:0-7", "umask": "config:8-15", "edge": "config:18", "inv": "config:23", "thresh": "config:24-35"}
+
+
+def persistent(folder):
+    """A Cascade Lake with persistent memory, and three PCIe stacks a socket."""
+    host = Host(folder, sockets=2, cpus=24)
+    host.x86("GenuineIntel-6-55-7")
+    host.write({"bus/nd/devices/nmem0/devtype": "nvdimm"})
+    for channel in range(6):
+        host.pmu(f"uncore_imc_{channel}", BOX)
+    for stack in range(3):
+        host.pmu(f"uncore_iio_{stack}", IIO | {"ch_mask": "config:36-43", "fc_mask": "config:44-46"})
+    return host
+
+
+CXL_DEVICE = {"mask": "config:0-31", "gid": "config:32-47", "vid": "config:48-63", "threshold": "config1:0-15", "invert": "config1:16",
+              "edge": "config1:17"}
+CXL_EVENTS = {"events/s2m_drs_memdata": "config=0x1e98002500000001", "events/m2s_rwd_memwr": "config=0x1e98002100000002"}
+
+
+def cxl_ports(folder, devices=True):
+    """A Granite Rapids with two CXL ports a socket and, behind them, a device that counts itself, too."""
+    host = granite_rapids(folder)
+    for port in range(2):
+        host.pmu(f"uncore_cxlcm_{port}", WIDE)
+        host.pmu(f"uncore_cxldp_{port}", WIDE)
+        host.pmu(f"uncore_iio_{port}", IIO | {"ch_mask": "config:36-47", "fc_mask": "config:48-50"})
+    if devices:
+        host.write({"bus/cxl/devices/mem0/numa_node": "0"})
+        host.pmu("cxl_pmu_mem0.0", CXL_DEVICE, cpumask="0", files=CXL_EVENTS)
+    return host
+
+
+def cxl_devices(folder):
+    """A Zen 5 with two CXL devices, of which one also has a PMU that knows nothing of lines."""
+    host = Host(folder, sockets=2, cpus=16)
+    host.x86("AuthenticAMD-26-2-1")
+    host.write({f"bus/cxl/devices/mem{device}/numa_node": str(device) for device in range(2)})
+    for device in range(2):
+        host.pmu(f"cxl_pmu_mem{device}.0", CXL_DEVICE, cpumask=str(device * 16), files=CXL_EVENTS)
+    host.pmu("cxl_pmu_mem1.1", CXL_DEVICE, cpumask="16", files={"events/ddr_act": "config=0x1e98800000000001"})
+    host.pmu("amd_df", {"event": "config:0-7,32-37", "umask": "config:8-15,24-27"})
+    return host
+
+
+def westmere(folder):
+    """Two sockets with one PMU of the uncore each, which counts memory and requests of the home agent."""
+    host = Host(folder, sockets=2, cpus=12)
+    host.x86("GenuineIntel-6-2C-2")
+    host.pmu("uncore", {"event": "config:0-7", "umask": "config:8-15", "edge": "config:18", "inv": "config:23", "cmask": "config:24-31"},
+             files={f"events/{name}": terms for name, (_, terms) in NEHALEM_NAMES.items()})
+    return host
+
+
 def granite_rapids(folder):
     host = Host(folder, sockets=2, cpus=32)
     host.x86("GenuineIntel-6-AD-1")
@@ -124,6 +195,23 @@ def grace(folder):
     return host
 
 
+def vera_known(folder):
+    """A kernel that knows Vera's fabric and root complexes, with CXL memory."""
+    host = Host(folder, sockets=2, cpus=88)
+    host.arm("0x000000004e0f0100")
+    host.write({"bus/cxl/devices/mem0/numa_node": "2"})
+    for socket in range(2):
+        host.pmu(f"nvidia_ucf_pmu_{socket}", {
+            "event": "config:0-31", "src_loc_noncpu": "config1:0", "src_loc_cpu": "config1:1", "src_rem": "config1:2", "dst_loc_cmem": "config1:8",
+            "dst_loc_gmem": "config1:9", "dst_loc_other": "config1:10", "dst_rem": "config1:11"}, cpumask=str(socket * 88),
+            files={"events/mem_bytes_rd": "event=0x123", "events/mem_bytes_wr": "event=0x124"})
+        for complex_ in range(6):
+            host.pmu(f"nvidia_pcie_pmu_{socket}_rc_{complex_}", {"event": "config:0-31", "src_rp_mask": "config1:0-7"}, cpumask=str(socket * 88),
+                     files={"events/rd_bytes": "event=0x0", "events/wr_bytes": "event=0x1"})
+            host.pmu(f"nvidia_pcie_tgt_pmu_{socket}_rc_{complex_}", {"event": "config:0-2"}, cpumask=str(socket * 88))
+    return host
+
+
 def vera(folder):
     """A kernel that knows neither the name nor the events of Vera's fabric; other PMUs have the same name."""
     host = Host(folder, sockets=2, cpus=88)
@@ -147,6 +235,16 @@ def altra(folder):
     host.pmu("arm_cmn_0", CMN, files={"identifier": "43402"})
     for channel in range(8):
         host.pmu(f"arm_dmc620_1{channel:x}008c000", DMC, cpumask="", files={"events/clkdiv2_rdwr": "event=0x12,clkdiv2=0x1"})
+    return host
+
+
+def yitian(folder):
+    """A Yitian 710 with two of its root ports."""
+    host = Host(folder, sockets=1, cpus=64)
+    host.arm("0x00000000410fd490")
+    for port in ("8", "10003"):
+        host.pmu(f"dwc_rootport_{port}", {"type": "config:16-19", "eventid": "config:0-15", "lane": "config:20-27"}, cpumask="0", files={
+            "events/Rx_PCIe_TLP_Data_Payload": "eventid=0x21,type=0x0", "events/Tx_PCIe_TLP_Data_Payload": "eventid=0x20,type=0x0"})
     return host
 
 

@@ -26,12 +26,12 @@ FOLDERS = {
 }
 YITIAN = "arm64/thead/yitian710/sys"
 TERMS = (("UMask", "umask"), ("RdWrMask", "rdwrmask"), ("EnAllCores", "enallcores"), ("EnAllSlices", "enallslices"),
-         ("SliceId", "sliceid"), ("ThreadMask", "threadmask"), ("NodeType", "type"))
+         ("SliceId", "sliceid"), ("ThreadMask", "threadmask"), ("NodeType", "type"), ("PortMask", "ch_mask"), ("FCMask", "fc_mask"))
 # in the vendor's files under other names: each controller has its own there, or the event is one of the kernel's
 SYNONYMS = {"UNC_MC_RDCAS_COUNT_FREERUN": "UNC_MC0_RDCAS_COUNT_FREERUN", "UNC_MC_WRCAS_COUNT_FREERUN": "UNC_MC0_WRCAS_COUNT_FREERUN"}
 # what no file of the vendors has: the drivers of the kernel say it (docs/specs.md)
 OF_DRIVERS = {"dmc-620", "mcu-ampereone", "mac-monaka", "scf-grace", "scf-remote-grace", "scf-vera", "ucf-vera", "dsu", "qmc-nehalem",
-              "qhl-nehalem", "mesh-cmn-s3", "mesh-memory-cmn-s3"}
+              "qhl-nehalem", "mesh-cmn-s3", "mesh-memory-cmn-s3", "cxl-device", "cxl-vera", "pcie-grace", "pcie-vera", "c2c-grace", "dwc-pcie"}
 # the metric of the vendor, its events, and the bytes that it takes a count for
 MIB, MB = 1024 * 1024, 1000000
 SCALES = {"MiB": MIB, "MB/s": MB}
@@ -103,6 +103,9 @@ def vendor_bytes(metrics):
     found = {}
     for metric in metrics.values():
         names = re.findall(r"[A-Za-z_][\w.]+", metric["MetricExpr"])
+        gigabytes = re.match(r"\(?(\d+) \* (UNC[\w.]+) / 1e9 / tma_info_system_time", metric["MetricExpr"])
+        if gigabytes:
+            found[gigabytes.group(2)] = float(gigabytes.group(1))
         unit = re.match(r"([\d.e-]+)(MiB|MB/s)$", metric.get("ScaleUnit", ""))
         if not unit or not re.fullmatch(r"[\s\w.()+*/]+", metric["MetricExpr"]):
             continue
@@ -117,6 +120,15 @@ def vendor_bytes(metrics):
     return found
 
 
+def all_parts(name, events):
+    """Of an event of single ports, the one that counts all of them: their masks together."""
+    parts = [events[part] for part in events if re.fullmatch(re.escape(name).replace("ALL_PARTS", r"PART\d"), part)]
+    if not name.endswith(".ALL_PARTS") or not parts:
+        return None
+    code, terms = parts[0]
+    return code, terms | {"ch_mask": sum(of_part["ch_mask"] for _, of_part in parts)}
+
+
 def compare(cpu, spec, folder):
     """How many events and factors of the spec the vendor's folder has. All of the events must be there."""
     events, metrics = read_mesh() if spec == "mesh-cmn-700" else read(folder)
@@ -124,7 +136,7 @@ def compare(cpu, spec, folder):
     theirs = vendor_bytes(metrics)
     compared = [0, 0]
     for name, code in mine.items():
-        of_vendor = events.get(name) or events.get(SYNONYMS.get(name))
+        of_vendor = events.get(name) or events.get(SYNONYMS.get(name)) or all_parts(name, events)
         check(of_vendor is not None, f"{cpu}: {spec}: the vendor has no event {name}")
         check(of_vendor is None or of_vendor == code, f"{cpu}: {spec}: {name} is {code}, the vendor's {of_vendor}")
         compared[0] += of_vendor is not None

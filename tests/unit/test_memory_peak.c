@@ -74,6 +74,17 @@ static void test_persistent_memory_is_not_dram(void **state) {
     assert_int_equal(read_all(&table).transfers, 2933 * UINT64_C(1000000));
 }
 
+static void test_memory_in_the_package_is_not_that_of_channels(void **state) {
+    (void)state;
+    static const uint8_t types[] = {0x20, 0x21, 0x24}; // HBM to HBM3
+    struct table table = {.n = 0};
+    (void)add_module(&table, 32768, 64, 4800);
+    for (size_t i = 0; i < sizeof types; i++)
+        add_module(&table, 16384, 128, 3200)[0x12] = types[i];
+    assert_int_equal(read_all(&table).devices, 1);
+    assert_int_equal(read_all(&table).transfers, 4800 * UINT64_C(1000000));
+}
+
 static void test_a_speed_beyond_a_word_is_in_the_longer_field(void **state) {
     (void)state;
     struct table table = {.n = 0};
@@ -187,6 +198,24 @@ static void test_intels_modules_name_their_socket(void **state) {
     assert_int_equal(channels[2], 0);
 }
 
+// i10nm_edac on a Xeon Max: the controllers of HBM are among those of DRAM. Older kernels say so in the label alone.
+static void test_hbm_and_persistent_memory_add_no_channel(void **state) {
+    const struct host_tree *tree = *state;
+    unsigned channels[MEMORY_PACKAGES_MAX];
+    write_cpus(tree);
+    write_module(tree, 0, 0, "32768\n", "channel 0 slot 0 \n", "CPU_SrcID#0_MC#0_Chan#0_DIMM#0\n");
+    write_module(tree, 0, 1, "131072\n", "channel 0 slot 1 \n", "CPU_SrcID#0_MC#0_Chan#0_DIMM#1\n");
+    write_module(tree, 0, 2, "131072\n", "channel 1 slot 0 \n", "CPU_SrcID#0_MC#0_Chan#1_DIMM#0\n");
+    write_module(tree, 1, 0, "1024\n", "channel 0 slot 0 \n", "CPU_SrcID#0_HBMC#0_Chan#0\n");
+    write_module(tree, 2, 0, "1024\n", "channel 0 slot 0 \n", "CPU_SrcID#0_MC#9_Chan#0_DIMM#0\n");
+    host_tree_write(tree, "devices/system/edac/mc/mc0/dimm0/dimm_mem_type", "Registered-DDR5\n");
+    host_tree_write(tree, "devices/system/edac/mc/mc0/dimm1/dimm_mem_type", "Non-volatile-RAM\n");
+    host_tree_write(tree, "devices/system/edac/mc/mc0/dimm2/dimm_mem_type", "Non-volatile-RAM\n");
+    host_tree_write(tree, "devices/system/edac/mc/mc2/dimm0/dimm_mem_type", "High-bandwidth-memory-Gen2\n");
+    memory_peak_count_channels(&tree->roots, channels);
+    assert_int_equal(channels[0], 1);
+}
+
 // amd64_edac on Zen 4: one controller a socket, and a module for each chip select of a channel.
 static void test_amds_controllers_are_numbered_socket_by_socket(void **state) {
     const struct host_tree *tree = *state;
@@ -222,11 +251,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modules_in_sockets_are_counted_with_the_lowest_speed),
         cmocka_unit_test(test_persistent_memory_is_not_dram),
+        cmocka_unit_test(test_memory_in_the_package_is_not_that_of_channels),
         cmocka_unit_test(test_a_speed_beyond_a_word_is_in_the_longer_field),
         cmocka_unit_test(test_what_a_table_does_not_say_is_unknown),
         IN_A_TREE(test_a_channel_moves_its_width_at_each_transfer),
         IN_A_TREE(test_what_is_saved_is_read_again),
         IN_A_TREE(test_intels_modules_name_their_socket),
+        IN_A_TREE(test_hbm_and_persistent_memory_add_no_channel),
         IN_A_TREE(test_amds_controllers_are_numbered_socket_by_socket),
         IN_A_TREE(test_nothing_is_said_of_channels_that_nothing_tells_of),
     };

@@ -70,7 +70,12 @@ static void test_a_pmu_without_a_mask_is_read_by_the_first_online_cpu(void **sta
     uncore_host_deinit(&host);
 }
 
-static void test_what_cannot_be_opened_is_no_box(void **state) {
+static void expect_unusable(const struct uncore_found *found, size_t i, const char *pmu, const char *reason) {
+    assert_string_equal(found->unusable[i].pmu, pmu);
+    assert_non_null(strstr(found->unusable[i].reason, reason));
+}
+
+static void test_what_cannot_be_opened_is_no_box_and_says_why(void **state) {
     const struct host_tree *tree = *state;
     write_sockets(tree);
     write_box(tree, "uncore_imc_0", "30\n", "\n");               // all its CPUs are offline
@@ -81,6 +86,34 @@ static void test_what_cannot_be_opened_is_no_box(void **state) {
     struct uncore_host host = find(tree, &IMC, 1);
     assert_int_equal(host.n, 1);
     assert_int_equal(host.found[0].boxes.n, 0);
+    assert_int_equal(host.found[0].n_unusable, 4);
+    expect_unusable(&host.found[0], 0, "uncore_imc_0", "cpumask is empty");
+    expect_unusable(&host.found[0], 1, "uncore_imc_1", "cpumask is no list");
+    expect_unusable(&host.found[0], 2, "uncore_imc_2", "type holds no number");
+    expect_unusable(&host.found[0], 3, "uncore_imc_3", "type holds no number");
+    uncore_host_deinit(&host);
+}
+
+static void test_a_kind_may_need_a_file_of_its_pmus_or_of_the_host(void **state) {
+    const struct host_tree *tree = *state;
+    struct uncore_kind kind = IMC;
+    write_sockets(tree);
+    write_box(tree, "uncore_imc_0", "30\n", "2\n");
+    write_box(tree, "uncore_imc_1", "31\n", "2\n");
+    host_tree_write_pmu(tree, "uncore_imc_1", "events/writes", "event=1\n");
+    kind.file = "events/writes";
+    struct uncore_host host = find(tree, &kind, 1);
+    assert_int_equal(host.found[0].boxes.n, 1);
+    assert_int_equal(host.found[0].boxes.boxes[0].type, 31);
+    uncore_host_deinit(&host);
+    kind.host = "bus/cxl/devices/mem[0-9]*";
+    host = find(tree, &kind, 1);
+    assert_int_equal(host.found[0].boxes.n, 0);
+    uncore_host_deinit(&host);
+    host_tree_write(tree, "bus/cxl/devices/memory", "");
+    host_tree_write(tree, "bus/cxl/devices/mem12/pmem/size", "0\n");
+    host = find(tree, &kind, 1);
+    assert_int_equal(host.found[0].boxes.n, 1);
     uncore_host_deinit(&host);
 }
 
@@ -156,7 +189,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_A_TREE(test_a_mask_with_a_cpu_of_each_socket_is_a_box_in_each),
         IN_A_TREE(test_a_pmu_without_a_mask_is_read_by_the_first_online_cpu),
-        IN_A_TREE(test_what_cannot_be_opened_is_no_box),
+        IN_A_TREE(test_what_cannot_be_opened_is_no_box_and_says_why),
+        IN_A_TREE(test_a_kind_may_need_a_file_of_its_pmus_or_of_the_host),
         IN_A_TREE(test_of_kinds_of_one_name_the_first_with_boxes_is_used),
         IN_A_TREE(test_scale_and_unit_say_how_many_bytes_a_count_is),
         IN_A_TREE(test_a_cpumask_that_changes_is_followed_on_the_boxs_socket),
