@@ -339,6 +339,8 @@ def test_nothing_is_cut_off_on_a_phone_and_on_a_desk_in_light_and_dark():
                 check_layout(tab, width, (daemon.config, width))
                 dark = not dark
                 if daemon is daemons[0]:  # so many lines would look alike in one plot
+                    # a plot without the host's line was drawn while a step ended, and the next update has it
+                    tab.wait("document.querySelectorAll('#history .several figcaption').length === 9", "the host's line")
                     names = {name.split(":")[0] for name in tab.do("[...document.querySelectorAll('#history .several figcaption')].map((e) => e.textContent)")}
                     assert names == {"host", *(f"socket {socket}" for socket in range(8))}, names  # the host's because not all sockets' are kept
                     assert tab.do("document.querySelectorAll('#live-first .card').length") == 8
