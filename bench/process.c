@@ -5,10 +5,10 @@
 //
 // Two daemons run side by side with the least that a program must do for the same: one counts all the time, as shipped,
 // beside one plain group read a second and CPU; the other one must rotate, because its spec says that two of the events
-// fit at once, beside a bare loop of as many calls in as many wake-ups. Both of these serve a page of the same length
-// that never changes. All are scraped at the same moments, in an order that changes, or not at all; windows with and
-// without scrapes take turns, and the cheapest window of each counts. node_exporter's perf collector runs beside them
-// where it is installed. Afterwards strace counts system calls.
+// fit at once, beside a bare loop of as many calls in as many wake-ups, whose pace follows the daemon's from window to
+// window. Both of these serve a page of the same length that never changes. All are scraped at the same moments, in an
+// order that changes, or not at all; windows with and without scrapes take turns, and the cheapest window of each
+// counts. node_exporter's perf collector runs beside them where it is installed. Afterwards strace counts system calls.
 
 #include <cjson/cJSON.h>
 #include <ftw.h>
@@ -42,12 +42,14 @@ static const char CONFIG[] = "listen: [\"127.0.0.1:0\"]\nprofiles: {default: {gr
 
 struct window {
     double cpu, wakeups; // a minute
+    double calls;        // a minute to the PMU, of those that rotate
 };
 struct contest {
     struct program programs[PROGRAMS_N];
     struct window windows[PROGRAMS_N][2][WINDOWS_MAX]; // without scrapes, and with one a second
     int n_windows;
-    double busy_share; // of the CPUs' time in the quietest window
+    struct least_pace *pace; // of BARE
+    double busy_share;       // of the CPUs' time in the quietest window
 };
 
 static void fail(const char *what) {
@@ -116,14 +118,23 @@ static struct program start_daemon(const char *name, const char *daemon, const c
         name, 0, (const char *const[]){daemon, "--path.data", data, "--config", config, "--pmu", "linux", NULL});
 }
 
-static struct program start_least(const char *name, const struct least *least, size_t page_bytes) {
-    char wakeups[32], calls[32], groups[32], bytes[32];
-    (void)snprintf(wakeups, sizeof wakeups, "%.6f", least->wakeups_a_second);
-    (void)snprintf(calls, sizeof calls, "%.6f", least->calls_a_wakeup);
-    (void)snprintf(groups, sizeof groups, "%zu", least->n_groups);
+static struct program start_least(const char *name, const char *folder, const char *pace, size_t n_groups,
+                                  size_t page_bytes) {
+    char path[PATH_MAX], groups[32], bytes[32];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, pace);
+    (void)snprintf(groups, sizeof groups, "%zu", n_groups);
     (void)snprintf(bytes, sizeof bytes, "%zu", page_bytes);
-    return program_start(name, 0,
-                         (const char *const[]){"/proc/self/exe", "--least", wakeups, calls, groups, bytes, NULL});
+    return program_start(name, 0, (const char *const[]){"/proc/self/exe", "--least", path, groups, bytes, NULL});
+}
+
+static struct least_pace *make_pace(const char *folder, const char *name, double wakeups_a_second) {
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    struct least_pace *pace = least_pace_map(path);
+    if (!pace)
+        fail("a temporary file cannot be mapped");
+    pace->wakeups_a_second = wakeups_a_second;
+    return pace;
 }
 
 static double value_of(const char *page, const char *name) {
@@ -133,34 +144,44 @@ static double value_of(const char *page, const char *name) {
     return found ? strtod(found + strlen(start), NULL) : NAN;
 }
 
-// The calls that the rotating daemon makes, and in how many steps: those of the loop that it is compared with.
-static struct least probe(struct program *daemon, size_t *page_bytes) {
+// What the rotating daemon has done, by its newest snapshot.
+struct rotation {
+    double seconds, steps, calls;
+};
+
+static struct rotation read_rotation(struct program *daemon) {
     static char page[PAGE_MAX];
-    static const char STEPS[] = "topdownd_rotation_duration_seconds_count", CALLS[] = "topdownd_pmu_calls_total";
-    bench_sleep_until(bench_now() + WARM_SECONDS);
     program_fetch(daemon, "/metrics", page, sizeof page);
-    double steps = value_of(page, STEPS), calls = value_of(page, CALLS);
-    bench_sleep_until(bench_now() + PROBE_SECONDS);
-    *page_bytes = program_fetch(daemon, "/metrics", page, sizeof page);
-    steps = value_of(page, STEPS) - steps;
-    calls = value_of(page, CALLS) - calls;
-    if (!(steps > PROBE_SECONDS))
+    return (struct rotation){value_of(page, "topdownd_last_snapshot_timestamp_seconds"),
+                             value_of(page, "topdownd_rotation_duration_seconds_count"),
+                             value_of(page, "topdownd_pmu_calls_total")};
+}
+
+// Makes the bare loop's pace that of the daemon since `before`. Returns the daemon's calls a second.
+static double follow_pace(struct least_pace *pace, struct program *daemon, struct rotation before) {
+    struct rotation now = read_rotation(daemon);
+    double seconds = now.seconds - before.seconds, steps = now.steps - before.steps, calls = now.calls - before.calls;
+    if (!(steps > seconds))
         fail("the daemon does not rotate");
-    return (struct least){
-        .wakeups_a_second = steps / PROBE_SECONDS, .calls_a_wakeup = calls / steps, .n_groups = ROTATING_GROUPS};
+    pace->wakeups_a_second = steps / seconds;
+    pace->calls_a_wakeup = calls / steps;
+    return calls / seconds;
 }
 
 static void start_all(struct contest *contest, const char *daemon, const char *folder) {
     struct program *programs = contest->programs;
-    size_t bytes;
     programs[ROTATING] = start_daemon("topdownd, rotating", daemon, folder, folder);
-    const struct least bare = probe(&programs[ROTATING], &bytes), least = {.wakeups_a_second = 1, .n_groups = 1};
-    programs[BARE] = start_least("a bare loop of the same calls and a page", &bare, bytes);
+    bench_sleep_until(bench_now() + WARM_SECONDS);
+    struct rotation begun = read_rotation(&programs[ROTATING]);
+    bench_sleep_until(bench_now() + PROBE_SECONDS);
+    contest->pace = make_pace(folder, "bare", 1);
+    (void)follow_pace(contest->pace, &programs[ROTATING], begun);
+    programs[BARE] = start_least("a bare loop of the same calls and a page", folder, "bare", ROTATING_GROUPS,
+                                 program_fetch(&programs[ROTATING], "/metrics", NULL, 0));
     programs[STANDING] = start_daemon("topdownd", daemon, ".", folder);
-    programs[LEAST] = start_least("a plain read a second and CPU and a page", &least,
+    (void)make_pace(folder, "least", 1);
+    programs[LEAST] = start_least("a plain read a second and CPU and a page", folder, "least", 1,
                                   program_fetch(&programs[STANDING], "/metrics", NULL, 0));
-    (void)printf("the rotating daemon makes %.1f calls to the PMU a second, in %.1f steps\n",
-                 bare.calls_a_wakeup * bare.wakeups_a_second, bare.wakeups_a_second);
     if (system("command -v prometheus-node-exporter >/dev/null") == 0)
         programs[EXPORTER] = program_start(
             "node_exporter's perf collector", EXPORTER_PORT,
@@ -193,14 +214,20 @@ static void note_busy(struct contest *contest, struct host_ticks before) {
     contest->busy_share = fmin(contest->busy_share, 1 - (now.idle - before.idle) / (now.all - before.all));
 }
 
-static void run_window(struct contest *contest, bool scraped, int number) {
-    struct window before[PROGRAMS_N] = {{0}};
-    struct host_ticks ticks = read_ticks();
-    double begun = bench_now();
+static void look(const struct contest *contest, struct window *windows) {
     for (int i = 0; i < PROGRAMS_N; i++)
         if (contest->programs[i].pid > 0)
-            before[i] =
-                (struct window){program_cpu_seconds(&contest->programs[i]), program_wakeups(&contest->programs[i])};
+            windows[i] = (struct window){program_cpu_seconds(&contest->programs[i]),
+                                         program_wakeups(&contest->programs[i]), i == BARE ? contest->pace->calls : 0};
+}
+
+// The daemon's page is asked for before and after the window, in which that costs nothing.
+static void run_window(struct contest *contest, bool scraped, int number) {
+    struct window before[PROGRAMS_N] = {{0}}, after[PROGRAMS_N] = {{0}};
+    struct rotation rotation = read_rotation(&contest->programs[ROTATING]);
+    struct host_ticks ticks = read_ticks();
+    double begun = bench_now();
+    look(contest, before);
     for (int second = 1; second <= WINDOW_SECONDS; second++) {
         bench_sleep_until(begun + second);
         for (int i = 0; i < PROGRAMS_N && scraped; i++) {
@@ -209,13 +236,15 @@ static void run_window(struct contest *contest, bool scraped, int number) {
                 program_fetch(program, "/metrics", NULL, 0);
         }
     }
+    look(contest, after);
     double minutes = (bench_now() - begun) / 60;
     for (int i = 0; i < PROGRAMS_N; i++)
-        if (contest->programs[i].pid > 0)
-            contest->windows[i][scraped][number] =
-                (struct window){(program_cpu_seconds(&contest->programs[i]) - before[i].cpu) / minutes,
-                                (program_wakeups(&contest->programs[i]) - before[i].wakeups) / minutes};
+        contest->windows[i][scraped][number] =
+            (struct window){(after[i].cpu - before[i].cpu) / minutes, (after[i].wakeups - before[i].wakeups) / minutes,
+                            (after[i].calls - before[i].calls) / minutes};
     note_busy(contest, ticks);
+    contest->windows[ROTATING][scraped][number].calls =
+        60 * follow_pace(contest->pace, &contest->programs[ROTATING], rotation);
 }
 
 static void run_windows(struct contest *contest) {
@@ -251,12 +280,12 @@ static void report(const struct contest *contest, int i) {
         program_calls_a_second(program, STRACE_SECONDS));
 }
 
-// The window that others on the host disturbed least; `each`: for each wake-up.
+// The window that others on the host disturbed least; `each`: for each call to the PMU.
 static double least_cpu(const struct contest *contest, int program, bool scraped, bool each) {
     double least = INFINITY;
     for (int w = 0; w < contest->n_windows; w++) {
         const struct window *window = &contest->windows[program][scraped][w];
-        least = fmin(least, window->cpu / (each ? window->wakeups : 1));
+        least = fmin(least, window->cpu / (each ? window->calls : 1));
     }
     return least;
 }
@@ -272,8 +301,8 @@ static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.
                                                 {ROTATING, BARE, true, 1.15, 1.6},
                                                 {STANDING, EXPORTER, true, 1.0 / 3, 0.45}};
 
-// The budget may make the daemon's slots longer after the bare loop has got its rate: these two are compared by what a
-// wake-up costs.
+// The daemon's calls depend on how busy the host's cores are, and the bare loop has the pace of the window before:
+// these two are compared by what a call costs, with all that belongs to it.
 static bool judge(const struct contest *contest, const struct comparison *comparison, bool print) {
     const struct program *ours = &contest->programs[comparison->ours], *least = &contest->programs[comparison->least];
     bool each = comparison->ours == ROTATING, scraped = comparison->scraped;
@@ -313,11 +342,9 @@ static bool run_contest(const char *daemon, const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 6 && strcmp(argv[1], "--least") == 0)
-        return least_run(&(struct least){.wakeups_a_second = strtod(argv[2], NULL),
-                                         .calls_a_wakeup = strtod(argv[3], NULL),
-                                         .n_groups = (size_t)strtoul(argv[4], NULL, 10)},
-                         (size_t)strtoul(argv[5], NULL, 10));
+    if (argc == 5 && strcmp(argv[1], "--least") == 0)
+        return least_run(least_pace_map(argv[2]), (size_t)strtoul(argv[3], NULL, 10),
+                         (size_t)strtoul(argv[4], NULL, 10));
     if (argc != 2) {
         (void)fprintf(stderr, "usage: bench_process DAEMON\n");
         return 2;

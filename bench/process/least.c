@@ -2,6 +2,7 @@
 #include "bench/process/least.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +23,8 @@ static const uint64_t EVENTS[EVENTS_N] = {PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_C
                                           PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_EMULATION_FAULTS};
 
 struct loop {
-    const struct least *least;
+    struct least_pace *pace;
+    size_t n_groups;
     long n_cpus;
     int (*leaders)[GROUPS_MAX]; // [cpu][group]
     size_t *group;              // [cpu]: the one that counts
@@ -41,7 +44,7 @@ static int open_event(uint64_t config, long cpu, int leader, bool disabled) {
 
 // Splits the events over the groups. False if the kernel refuses.
 static bool open_groups(struct loop *loop, long cpu) {
-    size_t n = loop->least->n_groups, each = EVENTS_N / n;
+    size_t n = loop->n_groups, each = EVENTS_N / n;
     for (size_t g = 0; g < n; g++) {
         int leader = -1;
         for (size_t e = 0; e < each; e++) {
@@ -63,7 +66,8 @@ static void read_group(struct loop *loop, int leader) {
 
 static void rotate(struct loop *loop) {
     size_t cpu = loop->call / 3 % (size_t)loop->n_cpus, *group = &loop->group[cpu];
-    size_t next = (*group + 1) % loop->least->n_groups;
+    size_t next = (*group + 1) % loop->n_groups;
+    loop->pace->calls = (double)(loop->call + 1);
     switch (loop->call++ % 3) {
     case 0:
         ioctl(loop->leaders[cpu][*group], PERF_EVENT_IOC_DISABLE, 0);
@@ -80,18 +84,18 @@ static void rotate(struct loop *loop) {
 static void run(struct loop *loop) {
     struct timespec next;
     double due = 0;
-    long period_ns = (long)(1e9 / loop->least->wakeups_a_second);
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (;;) {
+        long period_ns = (long)(1e9 / loop->pace->wakeups_a_second);
         next.tv_nsec += period_ns % 1000000000;
         next.tv_sec += period_ns / 1000000000 + next.tv_nsec / 1000000000;
         next.tv_nsec %= 1000000000;
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
             ;
-        for (long cpu = 0; cpu < loop->n_cpus && loop->least->n_groups == 1; cpu++)
+        for (long cpu = 0; cpu < loop->n_cpus && loop->n_groups == 1; cpu++)
             read_group(loop, loop->leaders[cpu][0]);
-        if (loop->least->n_groups > 1)
-            for (due += loop->least->calls_a_wakeup; due >= 1; due--)
+        if (loop->n_groups > 1)
+            for (due += loop->pace->calls_a_wakeup; due >= 1; due--)
                 rotate(loop);
     }
 }
@@ -122,13 +126,24 @@ static bool serve(size_t page_bytes) {
     return true;
 }
 
-int least_run(const struct least *least, size_t page_bytes) {
+struct least_pace *least_pace_map(const char *path) {
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    void *memory = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof(struct least_pace)) == 0)
+        memory = mmap(NULL, sizeof(struct least_pace), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int least_run(struct least_pace *pace, size_t n_groups, size_t page_bytes) {
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    struct loop loop = {.least = least,
+    struct loop loop = {.pace = pace,
+                        .n_groups = n_groups,
                         .n_cpus = n_cpus,
                         .leaders = calloc((size_t)n_cpus, sizeof *loop.leaders),
                         .group = calloc((size_t)n_cpus, sizeof *loop.group)};
-    if (!loop.leaders || !loop.group || least->n_groups == 0 || least->n_groups > GROUPS_MAX)
+    if (!pace || !loop.leaders || !loop.group || n_groups == 0 || n_groups > GROUPS_MAX)
         return EXIT_FAILURE;
     for (long cpu = 0; cpu < n_cpus; cpu++)
         if (!open_groups(&loop, cpu))

@@ -32,6 +32,15 @@ int spec_json_add(const char *path, struct errors *errors, struct catalog_builde
 // host before it is finished.
 int spec_json_read_vendor(const char *path, const char *defaults, const struct environment *environment,
                           struct errors *errors, struct catalog_builder **out);
+// Arm's own file for a mesh, which has a specification for each type of node, with metrics over them. What needs events
+// that Linux cannot count (watchpoints at single nodes) is listed with the reason. -EINVAL if the file is of no mesh.
+struct spec_mesh_nodes {
+    bool (*has)(const void *context, const char *node); // true if the mesh has nodes of the type "HNF"
+    const void *context;
+};
+int spec_json_read_mesh(const char *path, const struct spec_mesh_nodes *nodes, struct errors *errors,
+                        struct catalog_builder **out); // nodes == NULL: all types
+
 int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
                            const struct environment *environment, struct errors *errors, struct catalog **out);
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/base/clocks.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t clock_ns(clockid_t clock) {
     struct timespec time;
@@ -11,6 +16,19 @@ static uint64_t clock_ns(clockid_t clock) {
 }
 
 uint64_t clocks_now_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+
+bool clocks_wait_for(int epoll_fd, uint64_t timeout_us) {
+    const struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
+                                     .tv_nsec = (long)(timeout_us % 1000000 * 1000)};
+#ifdef SYS_epoll_pwait2 // since Linux 5.11; glibc has a function for it only since 2.35
+    struct epoll_event event;
+    long n = syscall(SYS_epoll_pwait2, epoll_fd, &event, 1, &timeout, NULL, 0);
+    if (n >= 0 || (errno != ENOSYS && errno != EPERM)) // EPERM: a filter that does not know it
+        return n > 0;
+#endif
+    struct pollfd events = {.fd = epoll_fd, .events = POLLIN};
+    return ppoll(&events, 1, &timeout, NULL) > 0;
+}
 
 static uint64_t kernel_monotonic_ns(const void *context) {
     (void)context;

@@ -5,6 +5,7 @@
 // The clocks, which only daemon/ reads. The time of a step is an argument; clocks give what an argument cannot: the
 // cost of a step, and the time of day. Tests pass clocks of their own.
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct clocks {
@@ -22,5 +23,9 @@ struct clocks clocks_virtual(const uint64_t *now_ns);
 
 // The kernel's CLOCK_MONOTONIC.
 uint64_t clocks_now_ns(void);
+
+// Waits until a descriptor of epoll(7) has an event, at most so long, and leaves the event there. False if there is
+// none, or a signal came. Nothing that the kernel has wakes up cheaper, but for a plain sleep.
+bool clocks_wait_for(int epoll_fd, uint64_t timeout_us);
 
 #endif

@@ -34,6 +34,12 @@ int engine_new_all(struct setup *setup, struct self *self, const struct shown *n
     return r;
 }
 
+void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers) {
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->attend)
+            engines[i]->ops->attend(engines[i], readers);
+}
+
 void engine_refresh_all(struct engine *const engines[], size_t n) {
     for (size_t i = 0; i < n; i++)
         if (engines[i]->ops->refresh)

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/tally/snapshot.h"
 #include "daemon/base/self.h"
+#include "daemon/engine/readers.h"
 #include "daemon/source/setup.h"
 #include "exporters/view/shown.h"
 
@@ -38,9 +39,9 @@ struct engine_ops {
     int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
     // Shows the set-up's present platform from the next step on. NULL: the engine's platform never changes.
     void (*refresh)(struct engine *engine);
-    // Whether somebody reads the intervals of single CPUs, from the next snapshot on; until it is called, somebody
-    // does. NULL: the engine always makes them.
-    void (*attend)(struct engine *engine, bool cpus_read);
+    // Makes the intervals of single CPUs only for these readers, which are borrowed; until it is called, somebody reads
+    // them. NULL: the engine always makes them.
+    void (*attend)(struct engine *engine, struct readers *readers);
     // Prepares to go on under another set-up, which is borrowed: does all that can fail. Returns 0; -EAGAIN while the
     // engine looks for counters; -EINVAL with the reason in `errors`, -ENOMEM or another negative errno, and nothing
     // has changed. NULL, like the next two: the engine shows the past.
@@ -67,6 +68,9 @@ int engine_new(struct setup *setup, struct core_type *type, struct self *self, c
 // reason in `errors`, -ENOMEM or another negative errno; even then the caller must free the engines in `out`.
 int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
                    struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n);
+
+// Makes the readers those of all engines.
+void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers);
 
 // Shows the set-up's present platform on all pages that can change.
 void engine_refresh_all(struct engine *const engines[], size_t n);

@@ -131,10 +131,9 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     record_round(m->record, readings, timestamp_of(snapshot));
     record_fill(m->record, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
-    verdict_round(&m->verdict, m->stage.diagnosis, m->newest, &(struct shown_type){m->stage.view, snapshot},
-                  measure_prefix(m));
+    verdict_round(&m->verdict, m->stage.diagnosis, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
-        m->adapt_due = true;
+        m->due.adapt = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
 }
 
@@ -142,12 +141,13 @@ static void show_round(struct measure *m, const struct readings *readings, struc
 static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(collector_sampler(m->collector));
     moment->snapshot = snapshot_new(m->stage.layout);
-    derive_want_cpus(m->stage.derive, !m->cpus_unread || m->type->topology->n_cpus <= MEASURE_INTERVALS_CPUS);
+    if (m->readers && m->type->topology->n_cpus > MEASURE_INTERVALS_CPUS)
+        derive_want_cpus(m->stage.derive, readers_of_cpus(m->readers, moment->now_ns));
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
     follow_round(&m->follow, readings);
     if (m->dead && dead_round(m->dead, m->stage.layout->plan, readings))
-        m->dead_due = true;
+        m->due.dead = true;
     if (!m->follow.starving)
         measure_note_none_free(m, false);
     note_open_error(m);
@@ -182,13 +182,13 @@ static int look_around(struct measure *m, struct moment *moment) {
     if (!sampler_readings(collector_sampler(m->collector))->round_over)
         return look_for_cpus(m, moment);
     bool may_change = self_may_change(m->self, moment->now_ns);
-    if (m->adapt_due && may_change)
+    if (m->due.adapt && may_change)
         return MEASURE_BOTTLENECK;
     if (measure_watchdog_changed(m, moment->now_ns) || probe_is_due(m, moment->now_ns, may_change))
         return MEASURE_COUNTERS;
     if (trials_changed(m->trials))
         return MEASURE_TRIED;
-    if (m->dead_due && may_change)
+    if (m->due.dead && may_change)
         return MEASURE_DEAD;
     const struct trials_host host = host_of(m);
     const struct stage_request request = measure_request(m);
@@ -393,7 +393,7 @@ static void refresh(struct engine *engine) {
         measure_refresh_view(of(engine));
 }
 
-static void attend(struct engine *engine, bool cpus_read) { of(engine)->cpus_unread = !cpus_read; }
+static void attend(struct engine *engine, struct readers *readers) { of(engine)->readers = readers; }
 
 // ---- making ----
 
@@ -458,7 +458,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .setup = setup,
                           .type = type,
                           .self = request->self,
-                          .newest = request->newest,
+                          .verdict.newest = request->newest,
                           .seed = request->seed,
                           .errors = errors};
     budget_boxes_init(&m->pace.boxes, (double)request->now_ns * 1e-9);

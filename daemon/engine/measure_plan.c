@@ -161,7 +161,7 @@ int measure_follow_budget(struct measure *m) {
 
 // Gives more of the round to what the last round's bottleneck points to.
 int measure_follow_bottleneck(struct measure *m) {
-    m->adapt_due = false;
+    m->due.adapt = false;
     struct errors errors = {0};
     int r = measure_change_plan(m, &errors);
     log_errors(&errors);
@@ -214,7 +214,7 @@ int measure_follow_trial(struct measure *m) {
 int measure_follow_dead(struct measure *m) {
     struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
     struct errors errors = {0};
-    m->dead_due = false;
+    m->due.dead = false;
     int r = measure_change_plan(m, &errors);
     if (r == 0) {
         stage_log_definitions(m->type->source, old->plan, m->stage.layout->plan, dead_events(m->dead));

@@ -11,10 +11,10 @@
 #include "daemon/engine/collector.h"
 #include "daemon/engine/measure.h"
 #include "daemon/engine/measure_table.h"
-#include "daemon/record/record.h"
 #include "daemon/engine/stage.h"
 #include "daemon/engine/trials.h"
 #include "daemon/engine/verdict.h"
+#include "daemon/record/record.h"
 
 struct yielded {
     uint64_t until_ns, shown_ns; // its end; time of its next snapshot
@@ -45,10 +45,9 @@ struct measure {
     const struct setup *setup;
     struct core_type *type;
     struct self *self;
-    const struct shown *newest; // of all engines; NULL: not known
-    uint64_t seed;              // of the schedule
-    struct record *record;      // NULL: no recording
-    struct errors *errors;      // for the first plan
+    uint64_t seed;         // of the schedule
+    struct record *record; // NULL: no recording
+    struct errors *errors; // for the first plan
 
     enum measure_state state;
     struct stage stage;          // of the current plan; empty while FINDING
@@ -57,17 +56,18 @@ struct measure {
     struct follow follow;        // the number of general counters
     struct trials *trials;       // of event groups that starve; NULL: events take no counters
     struct dead *dead;           // events that never count; NULL: events take no counters
-    bool dead_due;               // one more was found: another plan is due
     bool none_free;              // others held all of them at the last probe
     struct measure_pace pace;
     struct adapt *adapt;  // NULL: the schedule is fixed
-    bool adapt_due;       // it needs another plan
+    struct due {          // another plan, as
+        bool dead, adapt; // one more event never counts; the bottleneck is another one
+    } due;
     struct looked looked; // at what changes by itself
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
-    struct verdict verdict; // that the log has
-    bool cpus_unread;       // nobody reads the intervals of single CPUs
+    struct verdict verdict;  // that the log has
+    struct readers *readers; // of the intervals of single CPUs; NULL: somebody always reads them
 };
 
 // What the plan of a stage is made from.

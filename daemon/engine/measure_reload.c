@@ -166,9 +166,9 @@ void measure_take_over(struct measure *m) {
         EXCHANGE(m->collector, next->collector);
         EXCHANGE(m->trials, next->trials);
         EXCHANGE(m->dead, next->dead);
-        m->dead_due = false;
+        m->due.dead = false;
         m->none_free = false;
-        m->verdict = (struct verdict){0}; // its metric is one of the other catalog
+        m->verdict = (struct verdict){.newest = m->verdict.newest}; // its metric is one of the other catalog
     }
     if (m->record)
         m->ended.record = record_totals(m->record);
@@ -184,7 +184,7 @@ void measure_take_over(struct measure *m) {
     m->type = next->to.type;
     m->follow = next->follow;
     follow_plan_changed(&m->follow);
-    m->adapt_due = false;
+    m->due.adapt = false;
     m->pace.slot_factor = measure_slot_factor(m);
     record_plan(m->record, m->stage.view);
     m->next = NULL;

@@ -63,8 +63,8 @@ static void log_next(const struct view *view, unsigned metric, const char *prefi
     log_text(prefix, NULL, &text);
 }
 
-void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown *newest,
-                   const struct shown_type *type, const char *prefix) {
+void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown_type *type,
+                   const char *prefix) {
     const struct snapshot *snapshot = type->snapshot;
     const struct tree *tree = diagnosis_tree(diagnosis);
     const struct snapshot_layout *layout = snapshot->layout;
@@ -77,8 +77,9 @@ void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, c
     int metric = high ? (int)tree->nodes[bound.path[bound.n - 1]].metric : -1;
     if (verdict->logged && verdict->metric == metric)
         return;
-    *verdict = (struct verdict){.logged = true, .metric = metric};
-    log_answer(newest, type, since_seconds, prefix);
+    verdict->logged = true;
+    verdict->metric = metric;
+    log_answer(verdict->newest, type, since_seconds, prefix);
     if (high)
         log_next(type->view, (unsigned)metric, prefix);
 }

@@ -11,13 +11,13 @@
 enum { VERDICT_LASTS_SECONDS = 60 };
 
 struct verdict {
-    bool logged; // anything so far
-    int metric;  // of the catalog: the last node of the path that was logged; -1: nothing was high
+    const struct shown *newest; // what all engines told last, also those of PMUs outside the cores; NULL: not known
+    bool logged;                // anything so far
+    int metric;                 // of the catalog: the last node of the path that was logged; -1: nothing was high
 };
 
-// Takes a snapshot that the diagnosis has taken, and its view. `newest` is what PMUs outside the cores told last; NULL:
-// nothing is known. `prefix` begins every line.
-void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown *newest,
-                   const struct shown_type *type, const char *prefix);
+// Takes a snapshot that the diagnosis has taken, and its view. `prefix` begins every line.
+void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown_type *type,
+                   const char *prefix);
 
 #endif

@@ -29,4 +29,7 @@ struct inherited {
 // there are none, or one of them is no listening TCP socket.
 int inherited_take(struct inherited *inherited, struct errors *errors);
 
+// Raises the inherited limit of open files as far as it may be: each event and CPU takes one.
+void inherited_raise_files(void);
+
 #endif

@@ -259,6 +259,8 @@ struct http_server *listening_server(const struct listening *listening) {
     return listening->server;
 }
 
+bool listening_cpus_read(void *listening) { return http_server_cpus_read(((struct listening *)listening)->server); }
+
 void listening_announce(struct listening *listening) {
     listening->announced = true;
     for (size_t i = 0; i < listening->n; i++)

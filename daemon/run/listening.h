@@ -37,6 +37,9 @@ int listening_change(struct listening *listening, const struct config *config, s
 
 struct http_server *listening_server(const struct listening *listening);
 
+// Whether somebody has read the intervals of single CPUs since the last call; of a struct listening.
+bool listening_cpus_read(void *listening);
+
 // The server is answering: logs where to look, from now on also for each address that follows.
 void listening_announce(struct listening *listening);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
@@ -18,7 +17,6 @@
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/newest.h"
-#include "daemon/engine/readers.h"
 #include "daemon/memory/memory_watch.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
@@ -61,6 +59,7 @@ struct service {
     struct memory_watch *memory;
     struct control *control; // NULL: no folder for its socket
     sd_event *loop;
+    struct loop_waiting waiting;
     struct log_stream *log; // NULL: nothing is held back
     uint64_t wake_us;       // when the engines are due
     bool serving;           // there is a plan, and requests are answered
@@ -73,7 +72,10 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
     self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
-    return engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
+    s->readers = (struct readers){.cpus_read = listening_cpus_read, .context = s->listening};
+    int r = engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
+    engine_attend_all(s->engines, s->n_engines, &s->readers);
+    return r;
 }
 
 // ---- steps ----
@@ -195,20 +197,20 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
 // Runs the engines that are due, or all; *deadline_ns is the next deadline. An engine that has made a snapshot usually
 // looks around at once, in a step of its own because that may bring another view: this wakes nobody again.
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
+    uint64_t now_ns = clocks_now_ns();
     int r = 0;
     *deadline_ns = UINT64_MAX;
-    readers_step(&s->readers, http_server_cpus_read(listening_server(s->listening)), clocks_now_ns(), s->engines,
-                 s->n_engines);
     for (size_t i = 0; i < s->n_engines && r >= 0; i++) {
-        uint64_t now_ns = clocks_now_ns();
-        if (all || s->deadlines_ns[i] <= now_ns)
-            r = step_engine(s, i, now_ns);
-        if (r > 0 && s->deadlines_ns[i] <= now_ns)
-            r = step_engine(s, i, now_ns);
+        uint64_t begun_ns = now_ns;
+        if (all || s->deadlines_ns[i] <= begun_ns)
+            r = step_engine(s, i, begun_ns);
+        if (r > 0 && s->deadlines_ns[i] <= begun_ns)
+            r = step_engine(s, i, begun_ns);
+        now_ns = clocks_now_ns();
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
-    loop_watchdog_feed(&s->watchdog);
-    log_stream_step(s->log, clocks_now_ns());
+    loop_watchdog_feed(&s->watchdog, now_ns);
+    log_stream_step(s->log, now_ns);
     return r;
 }
 
@@ -328,7 +330,7 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();
-    return loop_prepare_again(s->loop);
+    return loop_prepare_again(s->loop, &s->waiting);
 }
 
 // Puts what was loaded into force. Returns 1 if it is, 0, or a negative errno that ends the daemon.
@@ -344,7 +346,7 @@ static int change(struct service *s) {
     if (r < 0) {
         note_failure(s, r, &errors);
         control_end_reload(s->control, r, &errors);
-        return loop_prepare_again(s->loop);
+        return loop_prepare_again(s->loop, &s->waiting);
     }
     for (size_t i = 0; i < n; i++)
         before[i] = view_ref(present_view(s, i));
@@ -362,7 +364,8 @@ static int wake(struct service *s, bool all) {
     int r = step(s, all, &deadline_ns);
     if (r >= 0 && s->serving && !s->reload.next && uncore_watch_step(&s->watch, s->options, clocks_now_ns()))
         look_for_kinds(s);
-    int changed = r >= 0 && s->serving && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
+    bool waits = r >= 0 && s->serving && s->reload.next;
+    int changed = waits && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
     if (changed > 0)
         r = step(s, true, &deadline_ns);
     else if (changed < 0)
@@ -373,12 +376,14 @@ static int wake(struct service *s, bool all) {
 
 static int run_loop(struct service *s) {
     int r = 0, status = 0;
-    while (r >= 0 && sd_event_get_state(s->loop) != SD_EVENT_FINISHED) {
-        if (clocks_now_ns() / 1000 >= s->wake_us)
-            r = wake(s, false);
+    while (r >= 0 && !loop_is_over(s->loop, &s->waiting)) {
         uint64_t now_us = clocks_now_ns() / 1000;
+        if (now_us >= s->wake_us) {
+            r = wake(s, false);
+            now_us = clocks_now_ns() / 1000;
+        }
         if (r >= 0)
-            r = loop_wait(s->loop, s->wake_us > now_us ? s->wake_us - now_us : 0);
+            r = loop_wait(s->loop, &s->waiting, s->wake_us > now_us ? s->wake_us - now_us : 0);
     }
     if (r >= 0)
         r = sd_event_get_exit_code(s->loop, &status);
@@ -397,14 +402,6 @@ static int on_yield(double seconds, void *context) {
     if (r < 0)
         (void)sd_event_exit(s->loop, r);
     return r;
-}
-
-static void raise_file_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // Signals are blocked before the server's thread exists, so that it inherits the mask.
@@ -451,7 +448,7 @@ static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
     struct inherited inherited = {0};
     s->options = options;
-    raise_file_limit();
+    inherited_raise_files();
     start_memory_init();
     int r = open_loop(s);
     if (r >= 0)

@@ -21,8 +21,29 @@ static int add(struct plan_selection *selections, int n, int group) {
     return n;
 }
 
-int uncore_groups_select(const struct config_uncore *config, const struct catalog *catalog, bool recommended,
+static bool measures(const struct core_type *type, const char *export_name) {
+    const struct catalog *catalog = type->source->catalog;
+    for (size_t s = 0; s < type->n_selections; s++) {
+        const struct catalog_group *group = &catalog->groups[type->selections[s].group];
+        for (size_t m = 0; m < group->n_metrics; m++)
+            if (strcmp(catalog->metrics[group->metrics[m]].export_name, export_name) == 0)
+                return true;
+    }
+    return false;
+}
+
+// True if a kind before measures one of the group's metrics.
+static bool is_told(const struct setup *setup, const struct catalog *catalog, const struct catalog_group *group) {
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++)
+        for (size_t m = 0; m < group->n_metrics; m++)
+            if (measures(&setup->types[i], catalog->metrics[group->metrics[m]].export_name))
+                return true;
+    return false;
+}
+
+int uncore_groups_select(const struct setup *setup, const struct catalog *catalog, bool recommended,
                          struct plan_selection **out) {
+    const struct config_uncore *config = &setup->config->uncore;
     struct plan_selection *selections = calloc(catalog->n_groups + 1, sizeof *selections);
     int n = 0;
     if (!selections)
@@ -31,7 +52,7 @@ int uncore_groups_select(const struct config_uncore *config, const struct catalo
         n = add(selections, n, group);
     for (size_t i = 0; i < config->n_named; i++) {
         int group = catalog_find_group(catalog, config->named[i].name);
-        if (group >= 0)
+        if (group >= 0 && !is_told(setup, catalog, &catalog->groups[group]))
             n = add(selections, n, group);
     }
     *out = selections;
@@ -98,10 +119,9 @@ static int report(const struct search *search, struct errors *errors) {
         if (search->known[i])
             continue;
         if (search->setup->config->specs.path) { // it may be one of other hosts' files
-            log_warning(
-                "%s:%u: uncore.groups: neither our specs nor the files of `specs` have a group '%s' for a PMU of "
-                "this host",
-                group->origin.file, group->origin.line, group->name);
+            log_warning("%s:%u: uncore.groups: group '%s' is not measured: neither our specs nor the files of `specs` "
+                        "have it for a PMU of this host, or another kind measures its metrics already",
+                        group->origin.file, group->origin.line, group->name);
             continue;
         }
         r = errors_add(errors, group->origin.file, group->origin.line, group->origin.column,

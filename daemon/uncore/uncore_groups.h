@@ -9,8 +9,9 @@
 #include "daemon/source/setup.h"
 
 // Selects the groups of a kind's catalog. `recommended`: the spec's own recommendation is wanted. Returns their number,
-// 0 if the configuration wants none; -ENOMEM. The caller frees the array.
-int uncore_groups_select(const struct config_uncore *config, const struct catalog *catalog, bool recommended,
+// 0 if the configuration wants none; -ENOMEM. A group that is named is left out if a kind before, such as our own spec's
+// before a vendor's file, measures one of its metrics: it is told once. The caller frees the array.
+int uncore_groups_select(const struct setup *setup, const struct catalog *catalog, bool recommended,
                          struct plan_selection **out);
 
 // Reports names in the configuration that no kind of any host has. With a vendor's files a name may be one of another

@@ -61,7 +61,7 @@ int uncore_add(struct setup *setup, struct source *source, struct topology *boxe
     size_t at = setup->n_types + setup->n_boxes;
     int n = at == SOURCE_TYPES_MAX || told(setup, source->catalog)
                 ? 0
-                : uncore_groups_select(&setup->config->uncore, source->catalog, recommended, &type.selections);
+                : uncore_groups_select(setup, source->catalog, recommended, &type.selections);
     if (n > 0 && uncore_tells_dram(source->catalog))
         choose_peak(setup, boxes);
     if (n > 0) {

@@ -16,6 +16,7 @@ import test_hosts
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
+BOXES = os.path.join(ROOT, "tests/data/scenarios/boxes.json")  # the same, with PMUs outside the cores
 HASH = "$2y$10$" + "Qp7vYz3kLm9sXw2bNc5dReTfGhJkLpOiUyTrEwQaZxCvBnMqWsEd2"
 SECRETS = {"host": "db-secret-17", "domain": "db-secret-17.corp.example", "home": "alice-secret", "certificate": "secret-server.crt",
            "key": "secret-server.key", "user": "scrape-secret", "hash": HASH[8:], "address": "10.11.12.13", "address6": "2001:db8::17",
@@ -61,7 +62,7 @@ def configured(folder):
 
 def test_planted_secrets_are_found_nowhere():
     with tempfile.TemporaryDirectory() as folder:
-        path, done = bundle(folder, "--pmu", f"sim:{STEADY}", *configured(folder), "--hostname", SECRETS["domain"],
+        path, done = bundle(folder, "--pmu", f"sim:{BOXES}", *configured(folder), "--hostname", SECRETS["domain"],
                             environment={"USER": "alice-secret", "HOME": "/srv/alice-secret"})
         files = files_of(path)
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
@@ -95,7 +96,7 @@ def test_the_manifest_lists_every_file_and_what_is_missing():
 
 def test_the_recording_is_replayed():
     with tempfile.TemporaryDirectory() as folder:
-        path, _ = bundle(folder, "--pmu", f"sim:{STEADY}", "--config", e2e.write_text(os.path.join(folder, "a.yaml"), "slot: 20ms\n"))
+        path, _ = bundle(folder, "--pmu", f"sim:{BOXES}", "--config", e2e.write_text(os.path.join(folder, "a.yaml"), "slot: 20ms\n"))
         recording = os.path.join(folder, "recording")
         with open(recording, "wb") as file:
             file.write(files_of(path)["recording/recording"])
@@ -103,6 +104,7 @@ def test_the_recording_is_replayed():
             status = e2e.wait_for(lambda: (s := daemon.json("/api/v1/status"))["replay"] and s, "the replay")
             assert status["hostname"] == "HOST", status
             assert e2e.wait_for(lambda: daemon.json("/api/v1/topdown")["scopes"], "its values")
+            assert [kind["pmu"] for kind in daemon.json("/api/v1/uncore")["kinds"]] == ["imc", "df"]
             daemon.stop()
 
 

@@ -365,6 +365,31 @@ def test_intels_own_files_are_evaluated_as_they_stand():
     return f"{n} values"
 
 
+def test_every_metric_of_pmus_outside_the_cores():
+    """Ours: the formula with its names replaced by the counts of a box, and metrics by their own formulas."""
+    n = 0
+    for path in sorted(glob.glob(os.path.join(SOURCE, "specs/uncore/*.json"))):
+        with open(path, encoding="utf-8") as file:
+            spec = json.load(file)
+        if "metrics" not in spec:
+            continue  # the list of kinds
+        counts = {name: chance.randrange(1, 1 << 30) for name in spec["events"]} | {"cpu_seconds": chance.randrange(1, 100)}
+
+        def value(formula):
+            def number(match):
+                name = match[0].replace("\\-", "-")
+                if name in counts:
+                    return repr(counts[name])
+                return f"({value(spec['metrics'][name]['formula'])})" if name in spec["metrics"] else name
+            return eval(re.sub(r"[A-Za-z_](?:[\w.]|\\-)*", number, formula))
+        got = evaluate(path, counts)
+        for name, metric in spec["metrics"].items():
+            assert math.isclose(got[name], value(metric["formula"]), rel_tol=1e-12), (path, name, metric["formula"], counts, got)
+            n += 1
+    assert n > 40
+    return f"{n} metrics"
+
+
 def test_a_file_without_metrics_is_refused_and_never_an_empty_object():
     counts = write("counts.json", {"A": 1})
     metrics = {"Header": {}, "Metrics": [{"MetricName": "m", "Events": [{"Name": "A", "Alias": "a"}], "Formula": "2 * a"}]}

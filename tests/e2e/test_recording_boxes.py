@@ -25,6 +25,9 @@ def wait_end(daemon):
     e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
 
 
+HISTORY = "/api/v1/history?scope=socket&metric=memory_read_bytes_per_second,memory_write_bytes_per_second"
+
+
 def load(*rates):
     """Rates that change every second, so that each snapshot has values of its own."""
     return {"period_seconds": len(rates), "keyframes": [{"at_seconds": i, "rates": rate} for i, rate in enumerate(rates)]}
@@ -61,6 +64,13 @@ def said(daemon):
     return answer["timestamp_seconds"], answer["kinds"], series(page)
 
 
+def history(daemon):
+    """The moment, and what it had been so far."""
+    moment = said(daemon)[0]
+    found = daemon.json(HISTORY)["series"]
+    return (moment, found) if said(daemon)[0] == moment else history(daemon)
+
+
 def recorded(folder, name, *options, yaml=ALL, rounds=5, **host):
     """A recording, and what its daemon said last."""
     path = os.path.join(folder, name)
@@ -75,7 +85,11 @@ def test_what_was_said_of_boxes_comes_back_value_by_value():
     """A rival takes counters of a box now and then: the share of time and what is estimated come back, too."""
     rivals = [{"kind": "flexible", "cpus": "1", "counters": 4}]
     with tempfile.TemporaryDirectory() as folder:
-        path, (moment, kinds, live) = recorded(folder, "recording", rivals=rivals)
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", scenario(folder, rivals=rivals), "--record", path, yaml=ALL) as daemon:
+            daemon.wait_round(5)
+            past, (moment, kinds, live) = history(daemon), said(daemon)
+            daemon.stop()
         assert [kind["pmu"] for kind in kinds] == ["umc", "l3"] and len(kinds[0]["boxes"]) == 6, kinds
         assert any(line.startswith("topdownd_memory_peak") for line in live)
         assert kinds[0]["boxes"][1]["traffic"][0]["share_of_time"] < 1, kinds[0]["boxes"][1]
@@ -86,6 +100,8 @@ def test_what_was_said_of_boxes_comes_back_value_by_value():
                 if again[0] == moment:  # else a snapshot was made while the daemon ended
                     assert again[1] == kinds, (again[1], kinds)
                     assert again[2] == live, again[2] ^ live
+                if again[0] == past[0]:
+                    assert len(past[1]) == 4 and history(daemon) == past, (history(daemon), past)
                 assert len(again[1]) == 2 and len(again[2]) == len(live)
                 assert "warning" not in daemon.log() and " error" not in daemon.log(), daemon.log()
 

@@ -3,13 +3,17 @@
 
 import json
 import os
-import re
+import sys
 import tempfile
 
 import e2e
 import test_uncore
+import uncore_hosts
 
 BINARY, ROOT = e2e.arguments()
+sys.path.insert(0, os.path.join(ROOT, "tests/unit"))
+import evaluate_mesh  # noqa: E402
+
 SECONDS = e2e.LISTEN_ANYWHERE + "interval: 1s\n"
 OCCUPANCY, INSERTS, CYCLES = 3e8, 1e6, 2e9  # a second and box: 300 cycles of 2 GHz for each read
 HOME = {"UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD": OCCUPANCY, "UNC_CHA_TOR_INSERTS.IA_MISS_DRD": INSERTS, "UNC_CHA_CLOCKTICKS": CYCLES,
@@ -90,34 +94,9 @@ HERTZ = 2e9  # of the mesh
 
 
 def mesh_metrics():
-    """{metric: formula} of Arm's file: those of its nodes, and those over nodes."""
     if not os.path.exists(ARM):
         raise e2e.Skip("the vendors' files are not there")
-    with open(ARM, encoding="utf-8") as file:
-        document = json.load(file)
-    metrics = dict(document["metrics"])
-    for node in document["components"].values():
-        metrics |= node["metrics"]
-    return metrics
-
-
-def evaluate(metrics, name, rates):
-    """A metric of Arm's file over the rates of events. Of its frequency the file says only that results are bytes per second, with rates per
-    1,000 cycles: so it is in kHz. Nodes that a mesh lacks count nothing."""
-    formula = metrics[name]["formula"]
-    for entry in metrics[name].get("filters", []):
-        if not entry["encodings"][0].startswith("all_"):
-            formula = formula.replace(entry["event"], f"{entry['event']}.{entry['encodings'][0]}")
-
-    def value(match):
-        word = match.group()
-        if word in metrics:
-            return repr(evaluate(metrics, word, rates))
-        return repr({"SYS_CMN_CYCLES": HERTZ, "SYS_FREQUENCY": HERTZ / 1000}.get(word, rates.get(word, 0)))
-    text = re.sub(r"[A-Za-z_][\w.]*", value, formula)
-    while "<<" in text:  # it binds looser than +
-        text = re.sub(r"\(([^()]*)<< (\d+)\)", lambda match: f"(({match.group(1)}) * {1 << int(match.group(2))})", text)
-    return eval(text)  # numbers and operators only
+    return evaluate_mesh.read(ARM)
 
 
 def test_metrics_of_arms_mesh_are_worth_what_its_formulas_say():
@@ -131,7 +110,7 @@ def test_metrics_of_arms_mesh_are_worth_what_its_formulas_say():
     rates |= {"hnf_cache_miss": rates["PMU_HNF_CACHE_MISS"], "hnf_slc_sf_cache_access": rates["PMU_HNF_SLCSF_CACHE_ACCESS"]}
     groups = [name for name in spec["groups"]["metrics"] if name != "Cache"]
     ours = {name: metric["topdownd"]["name"] for name, metric in spec["metrics"].items() if name in vendor}
-    wanted = {name: evaluate(vendor, name, rates) / (100 if spec["metrics"][name]["units"].startswith("percent") else 1) for name in ours}
+    wanted = {name: evaluate_mesh.evaluate(vendor, name, rates) / (100 if spec["metrics"][name]["units"].startswith("percent") else 1) for name in ours}
     assert len(wanted) > 50, len(wanted)
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon(
             "--pmu", simulated(folder, "cmn", "mesh-cmn-700", rates, host="neoverse-v2", boxes=1, sockets=1),
@@ -189,13 +168,32 @@ def test_a_metric_of_other_pmus_says_which_group_measures_it():
     with tempfile.TemporaryDirectory() as folder:
         here, specs = vendors_host(folder)
         status, words = e2e.run_daemon("check-config", *here, yaml=e2e.LISTEN_ANYWHERE + specs + "uncore: {groups: [memory, Mine, nix]}\n")
-        assert status == 0 and "have a group 'nix' for a PMU of this host" in words and "'Mine'" not in words, words
+        assert status == 0 and "uncore.groups: group 'nix' is not measured" in words and "'Mine'" not in words, words
         test_uncore.test_hosts.x86_host(folder, test_uncore.SAPPHIRE_RAPIDS, cpus=2)
         config = e2e.write_text(os.path.join(folder, "list.yaml"), specs)
         done = e2e.subprocess.run([BINARY, "list", "metrics", "--json", "--config", config, "--path.data", ROOT, *here], capture_output=True,
                                   text=True, timeout=e2e.TIMEOUT, check=False)
         reasons = {row["name"]: row["unmeasurable"] for row in json.loads(done.stdout)}
         assert "'uncore: {groups: [uncore_imc]}' measures metrics of that PMU" in reasons.get("mem_fault_part", ""), done.stdout + done.stderr
+
+
+def test_arms_own_file_is_read_for_a_mesh_and_each_metric_is_told_once():
+    if not os.path.exists(ARM):
+        raise e2e.Skip("the vendors' files are not there")
+    with tempfile.TemporaryDirectory() as folder:
+        host = uncore_hosts.altra(folder)
+        mesh = "bus/event_source/devices/arm_cmn_0"
+        host.write({f"{mesh}/identifier": "43c02", f"{mesh}/events/hnf_cache_miss": "type=0x5,eventid=0x1"})
+
+        def kinds(groups):
+            specs = f"specs: {{path: '{os.path.dirname(os.path.dirname(ARM))}'}}\nuncore: {{groups: [{groups}]}}\n"
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=SECONDS + specs) as daemon:
+                assert ("another kind measures its metrics" in daemon.log()) == ("," in groups), daemon.log()
+                return [(kind["pmu"], kind["spec"]) for kind in daemon.json("/api/v1/uncore")["kinds"]]
+        # only Arm's file has the group of its second stage; our own spec and the file have the other one
+        assert kinds("CMN_Stage_Two_SLC_Effectiveness") == [("arm_cmn", "cmn_700_r0p0_pmu")]
+        assert kinds("HNF_Analysis_Ratio") == [("cmn", "mesh-cmn-700")]
+        assert kinds("HNF_Analysis_Ratio, CMN_Stage_Two_SLC_Effectiveness") == [("cmn", "mesh-cmn-700")]
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@
 // ---- recording ----
 
 void taped_plan(struct taped *taped, const struct pipeline *p, bool again) {
-    const struct recording_facts facts = {
-        .counters_total = 7,
-        .counters_usable = 6,
-        .troubles = {{"pmu", "no_slots", "of the type", false}, {"pmu", "other_cores", "of the host", true}},
-        .n_troubles = 2};
+    const struct recording_facts facts = {.counters_total = 7,
+                                          .counters_usable = 6,
+                                          .troubles = {{"pmu", "no_slots", "of the type", false, true},
+                                                       {"pmu", "other_cores", "of the host", true, false}},
+                                          .n_troubles = 2};
     const struct adapt_report *report = p->adapt ? adapt_report(p->adapt) : NULL;
     assert_int_equal(recording_put_facts(&taped->bytes, p->catalog, &facts, report), 0);
     assert_int_equal(recording_put_plan(&taped->bytes, p->layout, again), 0);
@@ -117,6 +117,7 @@ static void play_facts(struct deck *deck, const struct recording_record *record)
     assert_int_equal(facts.n_troubles, 2);
     assert_string_equal(facts.troubles[1].text, "of the host");
     assert_true(!facts.troubles[0].of_host && facts.troubles[1].of_host);
+    assert_true(facts.troubles[0].uncore && !facts.troubles[1].uncore);
 }
 
 static void play_plan(struct deck *deck, const struct recording_record *record) {

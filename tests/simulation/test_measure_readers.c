@@ -15,11 +15,19 @@ enum { LARGE = MEASURE_INTERVALS_CPUS + 2, SETTLED_SNAPSHOTS = 5 };
 struct host {
     struct measuring measuring;
     struct readers readers;
+    bool asked; // somebody has read CPUs since the engine looked
 };
+
+static bool was_asked(void *context) {
+    struct host *host = context;
+    bool asked = host->asked;
+    host->asked = false;
+    return asked;
+}
 
 // A host of two sockets, each with half of the CPUs.
 static void host_init(struct host *host, unsigned n_cpus) {
-    *host = (struct host){.readers = {0}};
+    *host = (struct host){.readers = {.cpus_read = was_asked, .context = host}};
     measuring_load(&host->measuring, STEADY, YAML);
     struct scenario *scenario = measuring_scenario(&host->measuring);
     scenario->sockets = 2;
@@ -31,17 +39,16 @@ static void host_init(struct host *host, unsigned n_cpus) {
     topology_free(host->measuring.setup.types[0].topology);
     assert_int_equal(pmu_sim_topology(scenario, NULL, &host->measuring.setup.types[0].topology), 0);
     measuring_start(&host->measuring);
+    engine_attend_all(&host->measuring.engine, 1, &host->readers);
 }
 
 // Goes on to the next snapshot; `read`: somebody has read CPUs meanwhile.
 static void next_snapshot(struct host *host, bool read) {
     struct measuring *m = &host->measuring;
     size_t before = m->n_snapshots;
-    while (m->n_snapshots == before) {
-        readers_step(&host->readers, read, m->now_ns, &m->engine, 1);
+    host->asked = read;
+    while (m->n_snapshots == before)
         measuring_step(m);
-        read = false;
-    }
 }
 
 // How many CPUs have an interval of level 1, in the newest snapshot.

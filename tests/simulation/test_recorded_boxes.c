@@ -36,6 +36,13 @@ struct host {
 
 static char folder[64], recording[96];
 
+static void remove_files(void) {
+    char path[sizeof recording + 4];
+    (void)unlink(recording);
+    (void)snprintf(path, sizeof path, "%s.1", recording);
+    (void)unlink(path);
+}
+
 static void open_host(struct host *host, enum pmu_kind pmu) {
     struct errors errors = {0};
     memset(host, 0, sizeof *host);
@@ -157,6 +164,7 @@ static void test_every_snapshot_of_cores_and_boxes_comes_back(void **state) {
         assert_same(&live, &again, kind);
     close_host(&again);
     close_host(&live);
+    remove_files();
 }
 
 // Measures the last kind again, as a reload may.
@@ -208,21 +216,13 @@ static void test_a_kind_that_goes_and_comes_again_is_replayed(void **state) {
         assert_same_snapshot(live.made[KINDS - 1][i], again.made[KINDS - 1][i + 1]);
     close_host(&again);
     close_host(&live);
-}
-
-static int remove_files(void **state) {
-    char path[sizeof recording + 4];
-    (void)state;
-    (void)unlink(recording);
-    (void)snprintf(path, sizeof path, "%s.1", recording);
-    (void)unlink(path);
-    return 0;
+    remove_files();
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_every_snapshot_of_cores_and_boxes_comes_back, remove_files),
-        cmocka_unit_test_teardown(test_a_kind_that_goes_and_comes_again_is_replayed, remove_files),
+        cmocka_unit_test(test_every_snapshot_of_cores_and_boxes_comes_back),
+        cmocka_unit_test(test_a_kind_that_goes_and_comes_again_is_replayed),
     };
     const char *base = getenv("TMPDIR");
     (void)snprintf(folder, sizeof folder, "%.40s/topdownd-XXXXXX", base ? base : P_tmpdir);
@@ -230,6 +230,7 @@ int main(void) {
         return 1;
     (void)snprintf(recording, sizeof recording, "%s/recording", folder);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_files();
     (void)rmdir(folder);
     return failed;
 }

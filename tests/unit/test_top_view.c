@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/top_pages.h"
 
+#include <math.h>
+
 #include "top/model/timeline.h"
+#include "top/view/lines.h"
 
 // The view in a terminal, from JSON to the lines of a screen.
 
@@ -175,6 +178,17 @@ static void test_moments_are_kept_and_the_oldest_are_given_up(void **state) {
     free(timeline);
 }
 
+static void test_what_was_counted_all_the_time_is_exact(void **state) {
+    (void)state;
+    char text[LINES_TEXT_MAX];
+    lines_interval(text, &(struct frame_value){0.4F, 0.4F, 0.4F}, "ratio of pipeline slots");
+    assert_string_equal(text, "exact");
+    lines_interval(text, &(struct frame_value){0.4F, 0.3F, 0.5F}, "ratio of pipeline slots");
+    assert_string_equal(text, "\u00b110.0");
+    lines_interval(text, &(struct frame_value){0.4F, NAN, NAN}, "ratio of pipeline slots");
+    assert_string_equal(text, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_overview_says_host_verdict_level_1_and_tree),
@@ -184,6 +198,7 @@ int main(void) {
         cmocka_unit_test(test_a_daemon_that_is_gone_is_said_and_the_last_values_stay),
         cmocka_unit_test(test_keys_that_others_answer_are_handed_on),
         cmocka_unit_test(test_moments_are_kept_and_the_oldest_are_given_up),
+        cmocka_unit_test(test_what_was_counted_all_the_time_is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
