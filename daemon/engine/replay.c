@@ -293,16 +293,19 @@ static int take_record(struct replay *replay) {
     return 1;
 }
 
-// A reading of the kernel's counts of memory was made after what it follows, and shown together with that.
+// A reading of the kernel's counts of memory was made after what it follows, and shown together with that. Returns 0 or
+// a negative errno.
 static int take_memory(struct replay *replay, struct snapshot *snapshot) {
-    int r = 1;
-    while (r > 0 && look(replay) == 1 && replay->next.record.kind == RECORDING_MEMORY)
-        r = take_record(replay);
-    if (snapshot && r >= 0) {
+    while (look(replay) == 1 && replay->next.record.kind == RECORDING_MEMORY) {
+        int r = take_record(replay);
+        if (r < 0)
+            return r;
+    }
+    if (snapshot) {
         host_memory_unref(snapshot->memory);
         snapshot->memory = host_memory_ref(replay->memory);
     }
-    return r;
+    return 0;
 }
 
 // True if the next record changes the view: a snapshot must be shown with its own view.
