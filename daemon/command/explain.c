@@ -270,10 +270,11 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     return r;
 }
 
-// Of each kind of PMUs outside the cores: nothing of it is planned, as they all count all the time.
-static void explain_boxes(const struct setup *setup, struct text *out) {
+// Of each kind of PMUs outside the cores: what its boxes count, and what they cannot.
+static void explain_boxes(const struct setup *setup, const struct shown *shown, struct text *out) {
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
         const struct topology *boxes = setup->types[i].topology;
+        const struct plan *plan = shown->types[i].view->layout->plan;
         text_format(out, "PMUs %s outside the cores: %zu boxes, which always count.\n",
                     setup->types[i].source->pmu_name, boxes->n_cpus);
         for (size_t s = 0; s < boxes->n_sockets; s++)
@@ -281,6 +282,8 @@ static void explain_boxes(const struct setup *setup, struct text *out) {
                 text_format(out, "  The memory of socket %u can move %.1f GB/s%s.\n", boxes->sockets[s].id,
                             boxes->sockets[s].memory_bytes_per_second * 1e-9,
                             boxes->sockets[s].peak == TOPOLOGY_PEAK_CONFIGURED ? " (as configured)" : "");
+        list_events(plan, out);
+        explain_missing(&setup->types[i], plan, out);
     }
 }
 
@@ -300,8 +303,8 @@ static int print(const struct setup *setup, const struct shown *shown, bool as_j
     int r = as_json ? print_json(shown, &out) : 0;
     for (size_t i = 0; i < shown->n && r == 0 && !as_json; i++)
         r = explain_type(setup, &setup->types[i], shown->types[i].view, &out);
-    if (!as_json) {
-        explain_boxes(setup, &out);
+    if (r == 0 && !as_json) {
+        explain_boxes(setup, shown, &out);
         explain_host(setup, shown, &out);
     }
     r = r == 0 ? terminal_print(&out) : r;

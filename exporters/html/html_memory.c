@@ -4,6 +4,7 @@
 // memory controllers. Shares are those since the reading before.
 
 #include <math.h>
+#include <string.h>
 
 #include "core/base/decimal.h"
 #include "exporters/html/html_parts.h"
@@ -136,4 +137,38 @@ void html_misses_put(const struct shown *shown, unsigned socket, struct text *ou
                 " of what the last-level cache missed came from other nodes\n<div class=\"bar\"><span "
                 "class=\"mw\" style=\"width:%.2f%%\"></span></div>\n",
                 100 * remote);
+}
+
+static bool is_latency(const struct view *view, size_t metric) {
+    static const char seconds[] = "seconds per ";
+    char unit[CATALOG_UNIT_MAX];
+    catalog_metric_unit(view_metric(view, metric), unit, sizeof unit);
+    return view_exported(view, metric) && view_plannable(view, metric) &&
+           strncmp(unit, seconds, sizeof seconds - 1) == 0 && !view->layout->catalog->product.chosen;
+}
+
+static void put_latencies(const struct shown_type *kind, size_t socket, struct text *out) {
+    const struct snapshot_layout *layout = kind->view->layout;
+    for (size_t m = 0; m < layout->n_metrics; m++) {
+        if (!is_latency(kind->view, m))
+            continue;
+        double seconds = kind->snapshot->values[snapshot_metric(layout, snapshot_scope_socket(socket), m)];
+        text_string(out, "<p class=\"memory\">");
+        html_put(out, view_title(view_metric(kind->view, m)));
+        if (isfinite(seconds))
+            text_format(out, ": <span class=\"nb\">%.0f ns</span> ", seconds * 1e9);
+        else
+            text_string(out, ": no value ");
+        html_put_history_link(out, kind->view, view_metric(kind->view, m), "latency", socket, "Its history");
+        text_string(out, "\n");
+    }
+}
+
+void html_latency_put(const struct shown *shown, unsigned socket, struct text *out) {
+    for (size_t i = shown->n; i < shown_all(shown); i++) {
+        const struct topology *topology = shown->types[i].view->layout->topology;
+        for (size_t s = 0; s < topology->n_sockets; s++)
+            if (topology->sockets[s].id == socket)
+                put_latencies(&shown->types[i], s, out);
+    }
 }

@@ -194,12 +194,9 @@ static void add_measured(struct json *json, const struct view *view) {
 }
 
 static void add_kind(struct json *json, const struct view *view) {
-    const struct plan *plan = view->layout->plan;
     json_begin_object(json, NULL);
     json_boxes_kind(json, view);
     json_whole(json, "boxes", view->layout->topology->n_cpus);
-    json_number(json, "slot_seconds", (double)plan->slot_ns / 1e9);
-    json_number(json, "round_seconds", (double)plan->round_ns / 1e9);
     add_measured(json, view);
     json_end_object(json);
 }

@@ -95,6 +95,13 @@ def test_what_cannot_be_measured_is_named_with_the_reason():
     assert re.search(r"^Not measurable here:\n  \w+: \w+", few, re.M), few
 
 
+def test_what_boxes_outside_the_cores_count_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        config = e2e.write_text(folder + "/topdownd.yaml", "uncore: {groups: [memory, Queue_Latency]}\n")
+        said = explain("--pmu", "sim:sapphire-rapids", "--config", config).partition("PMUs imc outside the cores")[2]
+    assert re.search(r"^traffic +UNC_M_CAS_COUNT.RD UNC_M_CAS_COUNT.WR", said, re.M) and "UNC_M_RPQ_INSERTS.PCH0" in said, said
+
+
 def test_files_are_those_that_check_config_says():
     said = explain("--pmu", "sim:zen4")
     status, log = e2e.run_daemon("check-config", "--pmu", "sim:zen4")

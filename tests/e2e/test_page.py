@@ -261,6 +261,25 @@ def test_memory_without_a_peak_has_words_and_memory_that_is_not_measured_none():
         assert 'class="memory"' not in e2e.fetch(daemon.port, "/").text()
 
 
+def test_each_socket_says_how_long_reads_wait_where_that_is_measured():
+    kinds = boxes()
+    for each in kinds[0]["loads"].values():  # 100 and 50 cycles of 1 GHz
+        long = 2e9 if "UNC_M_CAS_COUNT.WR" in each["keyframes"][0]["rates"] else 1e9
+        each["keyframes"][0]["rates"].update({"UNC_M_RPQ_INSERTS.PCH0": 2e7, "UNC_M_RPQ_OCCUPANCY_PCH0": long, "UNC_M_CLOCKTICKS": 1e9})
+    with changed(uncore=kinds) as pmu, e2e.Daemon("--pmu", pmu, yaml=YAML + "uncore: {groups: [memory, Queue_Latency]}\n") as daemon:
+        def waits():
+            page = e2e.fetch(daemon.port, "/").text()
+            found = [re.sub("<.*?>", "", line) for line in re.findall(r'<p class="memory">(Latency.*)', page)]
+            return page if len(found) == 2 and all(" ns " in line for line in found) else None
+        page = e2e.wait_for(waits, "latencies")
+        told = [re.sub("<.*?>", "", line) for line in re.findall(r'<p class="memory">(Latency.*)', page)]
+        assert told == [f"Latency of reads in the memory controller&#39;s queue: {ns} ns Its history" for ns in (100, 50)] or \
+            told == [f"Latency of reads in the memory controller's queue: {ns} ns Its history" for ns in (100, 50)], told
+        links = re.findall(r'<a id="(latency[^"]*)" data-metric="memory_queue_latency_seconds" href="/api/v1/history\?scope=socket&amp;metric=', page)
+        assert len(set(links)) == 2, links
+        assert len(daemon.json("/api/v1/history?scope=socket&metric=memory_queue_latency_seconds")["series"]) == 2
+
+
 def test_memory_whose_directions_are_not_told_apart_is_one_part_of_the_bar():
     loads = {"all": {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": {"dram_channel_data_controller_0": 5e7}}]}}
     with changed(uncore=boxes(kind="df", spec="df-zen1", boxes_per_socket=1, peak=6.4e9, loads=loads,
