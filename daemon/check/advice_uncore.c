@@ -15,7 +15,8 @@ static const double GIGABYTE = 1e9, PEAK_TOLERANCE = 0.1; // of the host's own
 static void advise_troubles(const struct setup *setup, struct advice *advice) {
     const struct source_troubles *first = &setup->types[0].source->troubles;
     for (size_t i = 0; i < first->n; i++)
-        if (first->errors[i].uncore && strcmp(first->errors[i].pmu, "uncore") != 0)
+        if (first->errors[i].uncore &&
+            (strcmp(first->errors[i].pmu, "uncore") != 0 || strcmp(first->errors[i].reason, "not_present") != 0))
             advice_add_of(advice, "", true, "pmu", "%s", first->errors[i].text);
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
         const struct source *source = setup->types[i].source;
