@@ -68,7 +68,7 @@ def test_a_latency_that_is_stated_in_time_is_one_quotient():
 def test_only_groups_that_are_named_are_measured_and_bytes_stay_families_of_their_own():
     with tempfile.TemporaryDirectory() as folder:
         host = simulated(folder, "home", "cha-sapphire-rapids", HOME)
-        with e2e.Daemon("--pmu", host, yaml=SECONDS) as daemon:
+        with e2e.Daemon("--pmu", host, yaml=SECONDS + "uncore: {groups: [remote]}\n") as daemon:
             daemon.wait_round(2)
             page = daemon.get("/metrics")
         assert "topdownd_memory_latency_seconds" not in page, "nobody asked for it"
