@@ -108,7 +108,7 @@ static int add_unusable(struct uncore_found *found, const char *pmu, const char 
         return -ENOMEM;
     found->unusable = grown;
     grown[found->n_unusable] = (struct uncore_unusable){.reason = reason};
-    (void)snprintf(grown[found->n_unusable].pmu, UNCORE_NAME_MAX, "%s", pmu);
+    (void)snprintf(grown[found->n_unusable].pmu, UNCORE_NAME_MAX, "%.*s", UNCORE_NAME_MAX - 1, pmu);
     found->n_unusable++;
     return 0;
 }

@@ -30,7 +30,8 @@ enum recording_kind {
     RECORDING_ROUND = 'r', // of all cores, as before version 3 and in logs of perf
     RECORDING_CORES = 'c', // rounds of cores, and what counts all the time
     RECORDING_PAUSE = 'p',
-    RECORDING_BOXES = 'b', // a record of another kind, of PMUs outside the cores
+    RECORDING_BOXES = 'b',  // a record of another kind, of PMUs outside the cores
+    RECORDING_MEMORY = 'm', // recording_memory.h
     // in such a record:
     RECORDING_DEFINITION = 'd', // what their events are, where no spec says it
     RECORDING_GONE = 'g'        // from here on they are not measured

@@ -42,6 +42,9 @@ struct engine_ops {
     // Makes the intervals of single CPUs only for these readers, which are borrowed; until it is called, somebody reads
     // them. NULL: the engine always makes them.
     void (*attend)(struct engine *engine, struct readers *readers);
+    // Records what the kernel counts of memory, unless it is recorded already; NULL: nothing is read. NULL: the engine
+    // records nothing.
+    void (*record_memory)(struct engine *engine, struct host_memory *memory);
     // Prepares to go on under another set-up, which is borrowed: does all that can fail. Returns 0; -EAGAIN while the
     // engine looks for counters; -EINVAL with the reason in `errors`, -ENOMEM or another negative errno, and nothing
     // has changed. NULL, like the next two: the engine shows the past.

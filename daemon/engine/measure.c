@@ -395,6 +395,10 @@ static void refresh(struct engine *engine) {
 
 static void attend(struct engine *engine, struct readers *readers) { of(engine)->readers = readers; }
 
+static void take_memory(struct engine *engine, struct host_memory *memory) {
+    record_memory(of(engine)->record, memory);
+}
+
 // ---- making ----
 
 static struct engine *free_measure(struct engine *engine) {
@@ -445,6 +449,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .yield = yield_counters,
                                           .refresh = refresh,
                                           .attend = attend,
+                                          .record_memory = take_memory,
                                           .prepare = prepare,
                                           .abandon = abandon,
                                           .change = change,

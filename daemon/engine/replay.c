@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/recording/recording_memory.h"
 #include "core/tally/blind.h"
 #include "daemon/base/log.h"
 #include "daemon/engine/stage.h"
@@ -36,18 +37,23 @@ struct leading {
     uint64_t deadline_ns; // when the leader goes on
 };
 
+struct peeked {
+    struct recording_record record; // if `looked`
+    int is;                         // tape_next's result for it
+    bool looked;
+};
+
 struct replay {
     struct engine engine; // first
     const struct setup *setup;
     struct core_type *type;
     struct self *self;
     struct tape *tape;
-    struct recording_record next; // if `looked`
-    int next_is;                  // tape_next's result for it
-    bool looked;
+    struct peeked next;
     struct stage stage;
     struct recording_facts facts; // of the current plan, or of the next one
     struct adapt_report *report;  // NULL: the schedule was fixed
+    struct host_memory *memory;   // NULL: not known
     uint64_t begun_ns, first_ns;  // when the first round began, now and then
     bool begun, over;
     struct steps steps;
@@ -80,6 +86,7 @@ static struct snapshot *present_snapshot(struct engine *engine) {
         return NULL;
     derive_initial(replay->stage.derive, snapshot);
     fill_self(replay, snapshot);
+    snapshot->memory = host_memory_ref(replay->memory);
     return snapshot;
 }
 
@@ -160,6 +167,16 @@ static int play_facts(struct replay *replay, const struct recording_record *reco
     return 1;
 }
 
+static int play_memory(struct replay *replay, const struct recording_record *record) {
+    struct host_memory *memory;
+    int r = recording_get_memory(record, &memory);
+    if (r < 0)
+        return r;
+    host_memory_unref(replay->memory);
+    replay->memory = memory;
+    return 1;
+}
+
 static int play_plan(struct replay *replay, const struct recording_record *record) {
     struct errors errors = {0};
     struct recording_plan plan;
@@ -233,18 +250,18 @@ static void finish(struct replay *replay, const char *how) {
 
 // Peeks at the next record; returns the same as tape_next.
 static int look(struct replay *replay) {
-    if (!replay->looked)
-        replay->next_is = tape_next(replay->tape, &replay->next);
-    replay->looked = true;
-    return replay->next_is;
+    if (!replay->next.looked)
+        replay->next.is = tape_next(replay->tape, &replay->next.record);
+    replay->next.looked = true;
+    return replay->next.is;
 }
 
 // Takes the next record. Returns 1 if something has happened or waits, 0 at the end of the tape, or a negative errno.
 static int take_record(struct replay *replay) {
     const struct tape *tape = replay->tape;
     int r = look(replay);
-    const struct recording_record record = replay->next;
-    replay->looked = false;
+    const struct recording_record record = replay->next.record;
+    replay->next.looked = false;
     if (r < 0 && r != -EBADMSG && r != -ENODATA)
         return r;
     if (r <= 0) {
@@ -259,6 +276,8 @@ static int take_record(struct replay *replay) {
         r = play_plan(replay, &record);
     else if (record.kind == RECORDING_FACTS)
         r = play_facts(replay, &record);
+    else if (record.kind == RECORDING_MEMORY)
+        r = play_memory(replay, &record);
     else if ((record.kind == RECORDING_ROUND || record.kind == RECORDING_CORES) && replay->stage.layout)
         r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology, tape_is_log(tape),
                                 &replay->waiting.readings_seconds, &replay->waiting.readings);
@@ -274,9 +293,25 @@ static int take_record(struct replay *replay) {
     return 1;
 }
 
+// A reading of the kernel's counts of memory was made after what it follows, and shown together with that. Returns 0 or
+// a negative errno.
+static int take_memory(struct replay *replay, struct snapshot *snapshot) {
+    while (look(replay) == 1 && replay->next.record.kind == RECORDING_MEMORY) {
+        int r = take_record(replay);
+        if (r < 0)
+            return r;
+    }
+    if (snapshot) {
+        host_memory_unref(snapshot->memory);
+        snapshot->memory = host_memory_ref(replay->memory);
+    }
+    return 0;
+}
+
 // True if the next record changes the view: a snapshot must be shown with its own view.
 static bool view_changes_next(struct replay *replay) {
-    return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
+    return look(replay) == 1 &&
+           (replay->next.record.kind == RECORDING_PLAN || replay->next.record.kind == RECORDING_FACTS);
 }
 
 // When what waits is due. A step that waits for a request looks for it again later.
@@ -319,6 +354,9 @@ static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline
             if (*deadline_ns > now_ns || !may_go_on(replay))
                 return 0;
             play(replay, out);
+            int r = take_memory(replay, *out);
+            if (r < 0)
+                return r;
         }
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
@@ -330,7 +368,7 @@ static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline
         if (r < 0)
             return r;
         if (!layout && replay->stage.layout)
-            return 0; // the first plan must be served
+            return take_memory(replay, NULL); // the first plan must be served
     }
     *deadline_ns = now_ns + IDLE_NS;
     if (steps_are_asked(&replay->steps)) {
@@ -365,6 +403,7 @@ static struct engine *free_replay(struct engine *engine) {
     readings_free(replay->waiting.readings);
     stage_deinit(&replay->stage);
     adapt_report_free(replay->report);
+    host_memory_unref(replay->memory);
     free(replay);
     return NULL;
 }

@@ -8,7 +8,9 @@
 #include <sys/random.h>
 
 #include "collectors/recording/recording_file.h"
+#include "core/recording/recording_memory.h"
 #include "daemon/base/log.h"
+#include "daemon/record/record_facts.h"
 #include "daemon/record/record_stream.h"
 
 // A core type and the boxes that are recorded with it share a reel: one stream of records, in the order in which things
@@ -25,7 +27,10 @@ struct reel {
     struct recording_buffer one;  // a record of boxes
     char *gone[SOURCE_TYPES_MAX]; // kinds of boxes that are no longer measured, which is to be put
     size_t n_gone;
-    bool begun, has_rounds; // a header was put; rounds after the last one
+    struct host_memory *memory; // the newest reading of the kernel's counts; NULL: none
+    bool has_memory;            // there are records of it
+    bool memory_known;          // the newest one's
+    bool begun, has_rounds;     // a header was put; rounds after the last one
     size_t refs;
 };
 
@@ -39,43 +44,6 @@ struct record {
     bool plan_known;   // the plan is in a file or waits
     bool begins;       // the next plan begins a file
 };
-
-static void set_text(char *to, const char *from) {
-    size_t n = strnlen(from, RECORDING_TEXT_MAX);
-    memcpy(to, from, n);
-    to[n] = '\0';
-}
-
-static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
-    const struct environment_facts *environment = &source->catalog->environment;
-    *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
-                                      .answers = source->making.answers,
-                                      .topdown_dropped = source->making.topdown_dropped};
-    set_text(out->spec, source->catalog->product.spec);
-    set_text(out->cpuid, environment->cpuid);
-    memcpy(out->literals, environment->literals, sizeof out->literals);
-    if (!source->vendors)
-        return;
-    set_text(out->vendor_path, setup->config->specs.path);
-    out->vendor_format = (unsigned)setup->config->specs.format;
-    set_text(out->vendor_cpuid, source->making.vendor_cpuid);
-    set_text(out->vendor_pmu, source->making.vendor_pmu);
-}
-
-static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
-                        uint64_t seed) {
-    *header = (struct recording_header){
-        .seed = seed, .simulated = source->simulated, .guests_excluded = source->exclude_guest};
-    set_text(header->version, TOPDOWND_VERSION);
-    set_text(header->hostname, setup->hostname);
-    set_text(header->pmu, source->pmu_name);
-    set_text(header->profile, setup->profile->name);
-    set_text(header->vendor, source->cpu.vendor);
-    set_text(header->model, source->cpu.model);
-    set_text(header->microarchitecture, source->microarchitecture);
-    set_text(header->core_type, source->core_type);
-    fill_catalog(&header->catalog, setup, source);
-}
 
 // ---- making ----
 
@@ -164,6 +132,7 @@ static void reel_leave(struct reel *reel, struct record *record) {
     if (--reel->refs > 0)
         return;
     forget_gone(reel);
+    host_memory_unref(reel->memory);
     recording_buffer_deinit(&reel->one);
     free(reel);
 }
@@ -178,7 +147,7 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
     int r = record && path ? 0 : -ENOMEM;
     if (r == 0) {
         record->clocks = clocks;
-        fill_header(&record->header, setup, type->source, seed);
+        record_facts_header(&record->header, setup, type->source, seed);
         r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
     }
     if (r == 0)
@@ -208,7 +177,7 @@ int record_new_boxes(struct record *of, const struct setup *setup, const struct 
         return -ENOMEM;
     record->clocks = of->clocks;
     record->boxes = true;
-    fill_header(&record->header, setup, type->source, seed);
+    record_facts_header(&record->header, setup, type->source, seed);
     reel_join(of->reel, record);
     *out = record;
     return 0;
@@ -223,30 +192,16 @@ bool record_is_at(const struct record *record, const struct setup *setup, const 
     return same;
 }
 
-// Whether a file with this header begins as one with the other, but for what numbers the files. Out of memory: no.
-static bool same_beginning(const struct recording_header *a, const struct recording_header *b) {
-    struct recording_buffer buffers[2] = {0};
-    bool same = recording_put_header(&buffers[0], a) == 0 && recording_put_header(&buffers[1], b) == 0 &&
-                buffers[0].n == buffers[1].n && memcmp(buffers[0].bytes, buffers[1].bytes, buffers[0].n) == 0;
-    recording_buffer_deinit(&buffers[0]);
-    recording_buffer_deinit(&buffers[1]);
-    return same;
-}
-
-// Beside the core type's, a header of boxes only tells what their catalog is.
-static bool same_catalog(const struct recording_header *a, const struct recording_header *b) {
-    return a->catalog.hash == b->catalog.hash && strcmp(a->catalog.spec, b->catalog.spec) == 0;
-}
-
 void record_change(struct record *record, const struct setup *setup, const struct core_type *type) {
     struct recording_header header;
-    fill_header(&header, setup, type->source, record->header.seed);
+    record_facts_header(&header, setup, type->source, record->header.seed);
     header.id = record->header.id;
     header.part = record->header.part;
     header.timestamp_seconds = record->header.timestamp_seconds;
     if (!record->boxes)
         record_stream_limit(record->reel->stream, bytes_max_of(setup));
-    bool same = record->boxes ? same_catalog(&header, &record->header) : same_beginning(&header, &record->header);
+    bool same = record->boxes ? record_facts_same_catalog(&header, &record->header)
+                              : record_facts_same_beginning(&header, &record->header);
     record->begins = record->begins || !same;
     record->header = header;
 }
@@ -315,15 +270,8 @@ static int put_facts(struct record *record) {
     const struct view *view = record->view;
     size_t before;
     struct recording_buffer *buffer = put_begin(record, &before);
-    struct recording_facts facts = {.counters_total = view->counters.total, .counters_usable = view->counters.usable};
-    for (size_t i = 0; i < view->n_pmu_errors && i < RECORDING_TROUBLES_MAX; i++) {
-        struct recording_trouble *trouble = &facts.troubles[facts.n_troubles++];
-        set_text(trouble->pmu, view->pmu_errors[i].pmu);
-        set_text(trouble->reason, view->pmu_errors[i].reason);
-        set_text(trouble->text, view->pmu_errors[i].text);
-        trouble->of_host = view->pmu_errors[i].of_host;
-        trouble->uncore = view->pmu_errors[i].uncore;
-    }
+    struct recording_facts facts;
+    record_facts_of_view(&facts, view);
     return put_end(record, before, recording_put_facts(buffer, view->layout->catalog, &facts, view->adapt));
 }
 
@@ -352,11 +300,21 @@ static int put_part(struct record *record) {
     return r == 0 && record->view ? put_plan(record, record->plan_known) : r;
 }
 
+// Puts the newest reading of the kernel's counts of memory.
+static int put_memory(struct reel *reel) {
+    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
+    size_t before = buffer->n;
+    reel->has_memory = reel->memory_known = true;
+    return record_stream_take(reel->stream, before, recording_put_memory(buffer, reel->memory));
+}
+
 static int put_beginning(struct reel *reel) {
     int r = put_part(reel->parts[0]);
     for (size_t i = 1; i < reel->n_parts && r == 0; i++)
         if (reel->parts[i]->view)
             r = put_part(reel->parts[i]);
+    if (r == 0 && (reel->memory || reel->has_memory))
+        r = put_memory(reel);
     if (r < 0)
         return r;
     reel->begun = true;
@@ -467,6 +425,17 @@ void record_pause(struct record *record, const struct recording_pause *pause) {
     size_t before;
     struct recording_buffer *buffer = put_begin(record, &before);
     (void)put_end(record, before, recording_put_pause(buffer, pause));
+}
+
+void record_memory(struct record *record, struct host_memory *memory) {
+    if (!record || memory == record->reel->memory)
+        return;
+    struct reel *reel = record->reel;
+    host_memory_unref(reel->memory);
+    reel->memory = host_memory_ref(memory);
+    reel->memory_known = false;
+    if (ready(record) && !reel->memory_known)
+        (void)put_memory(reel);
 }
 
 // ---- writing ----

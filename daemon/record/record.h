@@ -51,6 +51,8 @@ void record_plan(struct record *record, struct view *view);
 void record_view(struct record *record, struct view *view);
 void record_round(struct record *record, const struct readings *readings, double timestamp_seconds);
 void record_pause(struct record *record, const struct recording_pause *pause);
+// Records the newest reading of what the kernel counts of memory, unless it is recorded already. NULL: none is made.
+void record_memory(struct record *record, struct host_memory *memory);
 
 // Writes a piece of the waiting records if there is time before deadline_ns. True while more is waiting.
 bool record_step(struct record *record, uint64_t deadline_ns);

@@ -90,9 +90,16 @@ static void send_status(struct service *s, size_t type, const struct snapshot *s
     (void)sd_notifyf(0, "STATUS=%s", line);
 }
 
+// Gives what the kernel counts of memory to a snapshot of the first engine, which records it.
+static void attach_memory(struct service *s, struct snapshot *snapshot) {
+    memory_watch_attach(s->memory, s->setup, clocks_now_ns(), snapshot);
+    if (snapshot && s->engines[0]->ops->record_memory)
+        s->engines[0]->ops->record_memory(s->engines[0], snapshot->memory);
+}
+
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     if (type == 0)
-        memory_watch_attach(s->memory, s->setup, clocks_now_ns(), snapshot);
+        attach_memory(s, snapshot);
     const struct http_published published = {present_view(s, type), snapshot};
     newest_put(&s->newest, type, published.view, snapshot);
     http_server_publish(listening_server(s->listening), type, &published);
@@ -129,7 +136,7 @@ static int show_all(struct service *s, bool renew) {
         complete = complete && types[i].snapshot;
     }
     if (types[0].snapshot != s->newest.held[0]) // which others read already
-        memory_watch_attach(s->memory, s->setup, clocks_now_ns(), types[0].snapshot);
+        attach_memory(s, types[0].snapshot);
     int r = !complete ? -ENOMEM : renew ? 0 : http_server_start(listening_server(s->listening), types, n);
     if (r == 0 && renew) {
         http_server_renew(listening_server(s->listening), types, n); // and holds the views from now on

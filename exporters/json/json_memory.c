@@ -93,9 +93,9 @@ static const char *why_none(const struct shown *shown) {
     const struct view *view = shown->types[0].view;
     if (shown->memory && shown->memory->n_nodes > 0)
         return NULL;
-    return view->replayed    ? "recordings do not hold it"
-           : view->simulated ? "a simulated host has no kernel that counts"
-                             : "the configuration wants none, or the kernel is built without NUMA";
+    return view->replayed && !shown->memory ? "the recording does not hold it"
+           : view->simulated                ? "a simulated host has no kernel that counts"
+                                            : "the configuration wants none, or the kernel is built without NUMA";
 }
 
 int json_render_memory(const struct shown *shown, struct text *out) {

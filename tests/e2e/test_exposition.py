@@ -2,7 +2,8 @@
 """What every ready scenario exposes, in both formats: Prometheus' own parsers read it, and docs/metrics.md says all of it.
 
 Each scenario runs once, with everything on that adds families: an adaptive schedule, standard errors, a recording, a textfile,
-and a /metrics/cpu that is cut on one of them.
+and a /metrics/cpu that is cut on one of them. Two more hosts have what no ready scenario has: PCIe stacks that count, and a
+made-up tree with NUMA nodes, tiers of memory, resctrl and a PMU that the configuration names.
 """
 
 import contextlib
@@ -14,6 +15,8 @@ import re
 import subprocess
 
 import e2e
+import test_host_memory
+import test_uncore
 
 _, ROOT = e2e.arguments()
 PROMTOOL = "/usr/bin/promtool"
@@ -24,11 +27,30 @@ CONTENT_TYPES = {None: "text/plain; version=0.0.4; charset=utf-8",
 OF_ALL = {"core_type", "simulated", "replay"}  # labels that any family may have
 CUT = "neoverse-v2"  # its /metrics/cpu is limited
 REFUSED = f"{ROOT}/tests/data/scenarios/refused-boxes.json"  # its PMUs outside the cores cannot be opened
+OF_FILES = ("topdownd_numa_", "topdownd_memory_tier_", "topdownd_resctrl_", "topdownd_uncore_event_")  # the made-up tree alone has them
 UNITS = {"seconds", "bytes", "ratio", "hertz"}
 
 
 def scenarios():
     return sorted(os.path.basename(path).removesuffix(".json") for path in glob.glob(f"{ROOT}/scenarios/*.json"))
+
+
+def with_stacks(folder):
+    """The options for a simulated host whose PCIe stacks count."""
+    rates = {"UNC_IIO_DATA_REQ_OF_CPU.MEM_WRITE.ALL_PARTS": 4e7, "UNC_IIO_DATA_REQ_OF_CPU.MEM_READ.ALL_PARTS": 4e6}
+    return "--pmu", test_uncore.of_kinds(folder, [("iio", "iio-ice-lake", 1, rates)])
+
+
+def of_files(folder):
+    """The options for a host whose memory the kernel counts in files, with a PMU that only the configuration knows."""
+    host = test_host_memory.two_nodes(folder).node(2, "")
+    host.resctrl()
+    host.write({"devices/virtual/memory_tiering/memory_tier4/nodelist": "0-1", "devices/virtual/memory_tiering/memory_tier22/nodelist": "2",
+                "bus/event_source/devices/uncore_foo_0/type": "1", "bus/event_source/devices/uncore_foo_0/cpumask": "0",
+                "bus/event_source/devices/uncore_foo_0/format/event": "config:0-7",
+                "bus/event_source/devices/uncore_foo_0/events/faults": "event=0x05",
+                "bus/event_source/devices/uncore_foo_0/events/faults.unit": "MiB"})
+    return "--path.sysfs", folder, "--path.procfs", folder
 
 
 def fetch(daemon, path, accept=None, coding=None):
@@ -46,13 +68,13 @@ def fetch(daemon, path, accept=None, coding=None):
 class Exposed:
     """The pages of a scenario, all of one snapshot."""
 
-    def __init__(self, stack, name):
+    def __init__(self, stack, name, options=None, yaml=""):
         folder = stack.enter_context(e2e.tempfile.TemporaryDirectory())
         limit = 1000 if name == CUT else "none"
         self.name, self.pages = name, {}
         self.daemon = stack.enter_context(e2e.Daemon(
-            "--pmu", f"sim:{name}", "--textfile", folder,
-            yaml=f"{e2e.LISTEN_ANYWHERE}slot: 100ms\nmode: adaptive\nstandard_error: true\n"
+            *(options or ("--pmu", f"sim:{name}")), "--textfile", folder,
+            yaml=f"{e2e.LISTEN_ANYWHERE}{yaml}slot: 100ms\nmode: adaptive\nstandard_error: true\n"
             f"max_cpu_series: {limit}\nrecord: {{path: {folder}/recording, size: 64M}}\n"))
 
     def take(self):
@@ -212,14 +234,19 @@ def test_every_family_is_documented_with_its_type_labels_and_unit_and_there_is_n
             end = name.removesuffix("_total").rsplit("_", 1)[-1]
             assert row is of_metric or end not in UNITS or end in row.unit, (name, row.unit)
             n += 1
-        missing = set(rows) - set(found)
+        missing = {name for name in set(rows) - set(found) if not (NO_EVENTS and name.startswith(OF_FILES))}
         assert not missing, f"docs/metrics.md has {missing}, which no host exposed"
     return f"{n} families"
 
 
 if __name__ == "__main__":
     with contextlib.ExitStack() as programs:
+        NO_EVENTS = e2e.perf_events_allowed()
         EXPOSED = [Exposed(programs, name) for name in [*scenarios(), REFUSED]]
+        made = [programs.enter_context(e2e.tempfile.TemporaryDirectory()) for _ in range(2)]
+        EXPOSED.append(Exposed(programs, "PCIe stacks", with_stacks(made[0])))
+        if not NO_EVENTS:
+            EXPOSED.append(Exposed(programs, "files", of_files(made[1]), "uncore: {pmus: [{name: uncore_foo_0, events: [faults]}]}\n"))
         for each in EXPOSED:
             each.take()
         e2e.run_tests()

@@ -47,8 +47,8 @@ class Host:
                     "devices/system/cpu/cpu0/cache/index3/level": "3", "devices/system/cpu/cpu0/cache/index3/id": "0",
                     "resctrl/mon_data/mon_L3_00/mbm_total_bytes": str(total), "resctrl/mon_data/mon_L3_00/mbm_local_bytes": str(local)})
 
-    def daemon(self, yaml="", **options):
-        return e2e.Daemon("--path.sysfs", self.folder, "--path.procfs", self.folder, yaml=e2e.LISTEN_ANYWHERE + yaml, **options)
+    def daemon(self, *arguments, yaml="", **options):
+        return e2e.Daemon("--path.sysfs", self.folder, "--path.procfs", self.folder, *arguments, yaml=e2e.LISTEN_ANYWHERE + yaml, **options)
 
 
 def two_nodes(folder):

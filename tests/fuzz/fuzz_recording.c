@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/recording/recording.h"
+#include "core/recording/recording_memory.h"
 #include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
 
@@ -135,6 +136,25 @@ static void play_header(const struct recording_record *record) {
         (void)environment.has_event(environment.context, "cycles-t");
 }
 
+// A readable reading of the kernel's counts of memory can be written and read again.
+static void play_memory(const struct recording_record *record) {
+    struct host_memory *memory, *read;
+    struct recording_buffer bytes = {0};
+    struct recording_record again;
+    size_t at = 0;
+    if (recording_get_memory(record, &memory) < 0)
+        return;
+    int r = recording_put_memory(&bytes, memory);
+    assert(r == 0);
+    r = recording_next(bytes.bytes, bytes.n, &at, &again);
+    assert(r == 1);
+    r = recording_get_memory(&again, &read);
+    assert(r == 0 && host_memory_same_series(memory, read));
+    host_memory_unref(memory);
+    host_memory_unref(read);
+    recording_buffer_deinit(&bytes);
+}
+
 static void play(struct deck *deck, const struct recording_record *record);
 
 // What boxes have is read as what cores have, and can be written and read again.
@@ -181,6 +201,9 @@ static void play(struct deck *deck, const struct recording_record *record) {
     case RECORDING_BOXES:
         play_boxes(deck, record);
         break;
+    case RECORDING_MEMORY:
+        play_memory(record);
+        break;
     default:
         if (recording_get_pause(record, &pause) == 0 && deck->derive)
             derive_pause(deck->derive, pause.until_ns, pause.reason);
@@ -198,7 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         n = n < size - at - 3 ? n : size - at - 3;
         static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN,  RECORDING_CORES,
                                          RECORDING_PAUSE,  RECORDING_FACTS, RECORDING_ROUND};
-        bool is_kind = data[at] == RECORDING_BOXES || data[at] == RECORDING_DEFINITION;
+        bool is_kind = data[at] == RECORDING_BOXES || data[at] == RECORDING_DEFINITION || data[at] == RECORDING_MEMORY;
         unsigned kind = is_kind ? data[at] : kinds[data[at] % 6];
         record = (struct recording_record){.kind = kind, .bytes = data + at + 3, .n = n};
         play(&deck, &record);
