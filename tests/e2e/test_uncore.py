@@ -58,14 +58,28 @@ def shares(daemon):
     return [box["traffic"][0]["share_of_time"] for box in daemon.json("/api/v1/uncore")["kinds"][0]["boxes"]]
 
 
+def bytes_and_time(daemon, socket):
+    answer = daemon.json("/api/v1/uncore")
+    return answer["kinds"][0]["sockets"][socket]["traffic"][0]["bytes_total"], answer["timestamp_seconds"]
+
+
 def seconds_of(daemon, truth, socket=0, at_least=4):
     """For how many seconds of the truth the bytes of a socket have grown, and in how many seconds."""
-    def now():
-        answer = daemon.json("/api/v1/uncore")
-        return answer["kinds"][0]["sockets"][socket]["traffic"][0]["bytes_total"], answer["timestamp_seconds"]
-    before = now()
-    after = e2e.wait_for(lambda: (new := now())[1] > before[1] + at_least and new, "more snapshots")
+    before = bytes_and_time(daemon, socket)
+    after = e2e.wait_for(lambda: (new := bytes_and_time(daemon, socket))[1] > before[1] + at_least and new, "more snapshots")
     return (after[0] - before[0]) / truth, after[1] - before[1]
+
+
+def assert_near_truth(daemon, truth, socket=0):
+    """The bytes of a socket are within 3 % of the truth. On a busy machine the stamp of one snapshot may be late by more than that of
+    four seconds; in a longer time it is a smaller share, and a count that is wrong stays as wrong as it is."""
+    before, ratios = bytes_and_time(daemon, socket), []
+    for seconds in range(4, 24, 4):
+        after = e2e.wait_for(lambda least=before[1] + seconds: (new := bytes_and_time(daemon, socket))[1] > least and new, "more snapshots")
+        ratios.append((after[0] - before[0]) / truth / (after[1] - before[1]))
+        if abs(ratios[-1] - 1) < 0.03:
+            return
+    raise AssertionError(f"{ratios} of the truth, after 4 seconds each")
 
 
 def made_up(folder, boxes, kind="1"):
@@ -247,8 +261,7 @@ def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_trut
     rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        grown, seconds = seconds_of(daemon, 64 * sum(rates))
-        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert_near_truth(daemon, 64 * sum(rates))
         assert all(0.4 < share < 0.6 for share in shares(daemon)), shares(daemon)
         assert "other users" not in daemon.log(), "what topdownd does itself is nobody else's doing"
         page = daemon.get("/metrics")
@@ -263,8 +276,7 @@ def test_a_rival_for_the_counters_of_a_box_costs_share_and_no_bytes():
     rivals = [{"kind": "flexible", "cpus": "0", "counters": 4}]
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates, rivals=rivals), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        grown, seconds = seconds_of(daemon, 64 * sum(rates))
-        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert_near_truth(daemon, 64 * sum(rates))
         here, there = shares(daemon)
         assert 0.2 < here < 0.4 < there < 0.6, (here, there)
         assert daemon.log().count("shares the counters of its PMUs with other users") == 2, "once for each event group: " + daemon.log()
@@ -275,11 +287,10 @@ def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again
     rivals = [{"kind": "pinned", "cpus": "0", "counters": 4}]
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, [1e7] * 8, rivals=rivals), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        grown, seconds = seconds_of(daemon, 64 * 8e7)
+        grown, _ = seconds_of(daemon, 64 * 8e7)
         assert grown == 0, grown
         assert shares(daemon)[0] is None and 0.4 < shares(daemon)[1] < 0.6, shares(daemon)
-        grown, seconds = seconds_of(daemon, 64 * 8e7, socket=1)
-        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert_near_truth(daemon, 64 * 8e7, socket=1)
 
 
 def test_a_box_that_vanishes_and_comes_back_is_an_error_meanwhile_and_the_others_go_on():
