@@ -35,6 +35,17 @@ def scenario(folder, boxes=4, rivals=()):
     return f"sim:{path}"
 
 
+def waiting(folder):
+    """The same, and reads wait for 100 cycles in the queue of a controller with a clock of 1 GHz."""
+    path = scenario(folder)[len("sim:"):]
+    host = json.loads(e2e.read_text(path))
+    queue = {"UNC_M_RPQ_INSERTS.PCH0": 1e7, "UNC_M_RPQ_INSERTS.PCH1": 1e7, "UNC_M_RPQ_OCCUPANCY_PCH0": 1.5e9,
+             "UNC_M_RPQ_OCCUPANCY_PCH1": 5e8, "UNC_M_CLOCKTICKS": 1e9}
+    for each in host["uncore"][0]["loads"].values():
+        each["keyframes"][0]["rates"].update(queue)
+    return "sim:" + e2e.write_text(path, json.dumps(host))
+
+
 def memory(page):
     return {(labels["socket"], labels["direction"]): value for name, labels, value in e2e.samples(page)
             if name == "topdownd_memory_bytes_total" and labels["kind"] == "dram"}
@@ -254,6 +265,34 @@ def test_the_snapshot_of_sockets_has_the_values_of_boxes():
             assert abs(each["k"] * each["numerator_total"] - boxes["kinds"][0]["sockets"][0]["traffic"][0]["bytes_total"]) < 1, each
         for scope in ("host", "cpu"):
             assert "uncore" not in daemon.json(f"/api/v1/snapshot?scope={scope}")
+
+
+def test_the_catalog_and_the_plan_have_the_kinds():
+    """What could be measured outside the cores, what is, under which families, and with which events."""
+    with tempfile.TemporaryDirectory() as folder:
+        for groups, latency in (("memory", False), ("memory, Queue_Latency", True)):
+            with e2e.Daemon("--pmu", waiting(folder), yaml=YAML + f"uncore: {{groups: [{groups}]}}\n") as daemon:
+                daemon.wait_round(3)
+                told, = daemon.json("/api/v1/catalog")["uncore"]
+                plan, = daemon.json("/api/v1/plan")["uncore"]
+                page = e2e.wait_for(lambda: (lambda page: "topdownd_memory_bytes_total{" in page and
+                                             ("topdownd_memory_queue_latency_seconds{" in page or not latency) and page)(daemon.get("/metrics")), "values")
+            assert (told["pmu"], told["spec"]) == (plan["pmu"], plan["spec"]) == ("imc", "imc-sapphire-rapids") and plan["boxes"] == 8, plan
+            metrics = {each["metric"]: each for each in told["metrics"]}
+            read, waits = metrics["memory_read_bytes_per_second"], metrics["memory_queue_latency_seconds"]
+            assert (read["unit"], read["k"], read["families"]) == ("bytes per second", 64, ["topdownd_memory_bytes_total"]), read
+            assert read["planned"] and read["selected"] and read["formula"] == "64 * UNC_M_CAS_COUNT.RD / cpu_seconds", read
+            assert (waits["selected"], waits["planned"], waits["unit"]) == (latency, latency, "seconds per read"), waits
+            assert waits["title"] and ("uncore.groups" in (waits["reason"] or "")) != latency, waits
+            assert {each["name"] for each in told["groups"]} >= {"Traffic", "Queue_Latency"}, told["groups"]
+            assert all(each["unmeasurable"] is None and each["terms"] for each in told["events"]), told["events"]
+            families = {family for each in metrics.values() if each["planned"] for family in each["families"]}
+            assert families and all(f"# TYPE {family} " in page for family in families), families
+            events = {event["name"] for group in plan["event_groups"] for event in group["events"]}
+            assert ("UNC_M_CLOCKTICKS" in events) == latency and events <= {each["name"] for each in told["events"]}, plan
+            assert ("memory_queue_latency_seconds" in plan["combined"]["metrics"]) == latency, plan
+            planned = {name for group in (*plan["event_groups"], plan["combined"]) for name in group["metrics"]}
+            assert planned == {name for name, each in metrics.items() if each["planned"]} and plan["not_plannable"] == [], plan
 
 
 def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
