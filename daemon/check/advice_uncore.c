@@ -61,6 +61,14 @@ static bool has_socket(const struct setup *setup, unsigned id) {
     return false;
 }
 
+static void advise_sockets(const struct setup *setup, struct advice *advice) {
+    const struct config_uncore *config = &setup->config->uncore;
+    for (size_t i = 0; i < config->n_peaks; i++)
+        if (!config->peaks[i].every && !has_socket(setup, config->peaks[i].socket))
+            advice_add_of(advice, "", true, "peak_socket", "%s:%u: uncore.peak names socket %u, which this host lacks",
+                          config->peak_origin.file, config->peak_origin.line, config->peaks[i].socket);
+}
+
 static void advise_peak(const struct setup *setup, const struct host_roots *roots, const struct options *options,
                         struct advice *advice) {
     const struct config_uncore *config = &setup->config->uncore;
@@ -68,10 +76,6 @@ static void advise_peak(const struct setup *setup, const struct host_roots *root
     if (config->n_peaks == 0)
         return;
     find_peaks(roots, options, host);
-    for (size_t i = 0; i < config->n_peaks; i++)
-        if (!config->peaks[i].every && !has_socket(setup, config->peaks[i].socket))
-            advice_add_of(advice, "", true, "peak_socket", "%s:%u: uncore.peak names socket %u, which this host lacks",
-                          config->peak_origin.file, config->peak_origin.line, config->peaks[i].socket);
     for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
         double peak = config_uncore_peak(config, p), ratio = host[p] > 0 ? peak / host[p] : 1;
         if (peak > 0 && (ratio < 1 - PEAK_TOLERANCE || ratio > 1 + PEAK_TOLERANCE))
@@ -83,7 +87,7 @@ static void advise_peak(const struct setup *setup, const struct host_roots *root
 
 // Words of uncore.groups for which this host shows no PMU. The default one is nobody's choice.
 static void advise_groups(const struct setup *setup, const struct uncore_host *host, struct advice *advice) {
-    static const char *const words[] = {"remote", "llc", "interconnect"};
+    static const char *const words[] = {"remote", "llc", "interconnect", "io"};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         bool wanted = config_uncore_selects(&setup->config->uncore, words[w]), known = false, there = false;
         for (size_t i = 0; i < host->n; i++) {
@@ -125,7 +129,10 @@ void advice_uncore(const struct setup *setup, const struct options *options, str
     const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
     const struct source *first = setup->types[0].source;
     advise_troubles(setup, advice);
-    if (first->simulated || first->replayed || setup->config->uncore.off)
+    if (first->replayed || setup->config->uncore.off)
+        return;
+    advise_sockets(setup, advice);
+    if (first->simulated)
         return;
     advise_patterns(&roots, &setup->config->uncore.boxes.include, "include", advice);
     advise_patterns(&roots, &setup->config->uncore.boxes.exclude, "exclude", advice);
