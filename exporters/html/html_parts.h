@@ -70,7 +70,8 @@ void html_missing_render(const struct view *view, const struct snapshot *snapsho
 void html_memory_render(const struct shown *shown, struct text *out);
 // What share of a socket's misses another node answered; nothing where no PMU tells.
 void html_misses_put(const struct shown *shown, unsigned socket, struct text *out);
-// How long reads that pass through boxes of the socket take; nothing unless uncore.groups has a metric group that tells.
+// How long reads that pass through boxes of the socket take; nothing unless uncore.groups has a metric group that
+// tells.
 void html_latency_put(const struct shown *shown, unsigned socket, struct text *out);
 // The host's platform; nothing if it has not been collected.
 void html_platform_render(const struct view *view, struct text *out);
