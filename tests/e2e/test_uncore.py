@@ -35,6 +35,17 @@ def scenario(folder, boxes=4, rivals=()):
     return f"sim:{path}"
 
 
+def waiting(folder):
+    """The same, and reads wait for 100 cycles in the queue of a controller with a clock of 1 GHz."""
+    path = scenario(folder)[len("sim:"):]
+    host = json.loads(e2e.read_text(path))
+    queue = {"UNC_M_RPQ_INSERTS.PCH0": 1e7, "UNC_M_RPQ_INSERTS.PCH1": 1e7, "UNC_M_RPQ_OCCUPANCY_PCH0": 1.5e9,
+             "UNC_M_RPQ_OCCUPANCY_PCH1": 5e8, "UNC_M_CLOCKTICKS": 1e9}
+    for each in host["uncore"][0]["loads"].values():
+        each["keyframes"][0]["rates"].update(queue)
+    return "sim:" + e2e.write_text(path, json.dumps(host))
+
+
 def memory(page):
     return {(labels["socket"], labels["direction"]): value for name, labels, value in e2e.samples(page)
             if name == "topdownd_memory_bytes_total" and labels["kind"] == "dram"}
@@ -58,14 +69,28 @@ def shares(daemon):
     return [box["traffic"][0]["share_of_time"] for box in daemon.json("/api/v1/uncore")["kinds"][0]["boxes"]]
 
 
+def bytes_and_time(daemon, socket):
+    answer = daemon.json("/api/v1/uncore")
+    return answer["kinds"][0]["sockets"][socket]["traffic"][0]["bytes_total"], answer["timestamp_seconds"]
+
+
 def seconds_of(daemon, truth, socket=0, at_least=4):
     """For how many seconds of the truth the bytes of a socket have grown, and in how many seconds."""
-    def now():
-        answer = daemon.json("/api/v1/uncore")
-        return answer["kinds"][0]["sockets"][socket]["traffic"][0]["bytes_total"], answer["timestamp_seconds"]
-    before = now()
-    after = e2e.wait_for(lambda: (new := now())[1] > before[1] + at_least and new, "more snapshots")
+    before = bytes_and_time(daemon, socket)
+    after = e2e.wait_for(lambda: (new := bytes_and_time(daemon, socket))[1] > before[1] + at_least and new, "more snapshots")
     return (after[0] - before[0]) / truth, after[1] - before[1]
+
+
+def assert_near_truth(daemon, truth, socket=0):
+    """The bytes of a socket are within 3 % of the truth. On a busy machine the stamp of one snapshot may be late by more than that of
+    four seconds; in a longer time it is a smaller share, and a count that is wrong stays as wrong as it is."""
+    before, ratios = bytes_and_time(daemon, socket), []
+    for seconds in range(4, 24, 4):
+        after = e2e.wait_for(lambda least=before[1] + seconds: (new := bytes_and_time(daemon, socket))[1] > least and new, "more snapshots")
+        ratios.append((after[0] - before[0]) / truth / (after[1] - before[1]))
+        if abs(ratios[-1] - 1) < 0.03:
+            return
+    raise AssertionError(f"{ratios} of the truth, after 4 seconds each")
 
 
 def made_up(folder, boxes, kind="1"):
@@ -225,13 +250,40 @@ def test_the_snapshot_of_sockets_has_the_values_of_boxes():
             assert "uncore" not in daemon.json(f"/api/v1/snapshot?scope={scope}")
 
 
+def test_the_catalog_and_the_plan_have_the_kinds():
+    """What could be measured outside the cores, what is, under which families, and with which events."""
+    with tempfile.TemporaryDirectory() as folder:
+        for groups, latency in (("memory", False), ("memory, Queue_Latency", True)):
+            with e2e.Daemon("--pmu", waiting(folder), yaml=YAML + f"uncore: {{groups: [{groups}]}}\n") as daemon:
+                daemon.wait_round(3)
+                told, = daemon.json("/api/v1/catalog")["uncore"]
+                plan, = daemon.json("/api/v1/plan")["uncore"]
+                page = e2e.wait_for(lambda: (lambda page: "topdownd_memory_bytes_total{" in page and
+                                             ("topdownd_memory_queue_latency_seconds{" in page or not latency) and page)(daemon.get("/metrics")), "values")
+            assert (told["pmu"], told["spec"]) == (plan["pmu"], plan["spec"]) == ("imc", "imc-sapphire-rapids") and plan["boxes"] == 8, plan
+            metrics = {each["metric"]: each for each in told["metrics"]}
+            read, waits = metrics["memory_read_bytes_per_second"], metrics["memory_queue_latency_seconds"]
+            assert (read["unit"], read["k"], read["families"]) == ("bytes per second", 64, ["topdownd_memory_bytes_total"]), read
+            assert read["planned"] and read["selected"] and read["formula"] == "64 * UNC_M_CAS_COUNT.RD / cpu_seconds", read
+            assert (waits["selected"], waits["planned"], waits["unit"]) == (latency, latency, "seconds per read"), waits
+            assert waits["title"] and ("uncore.groups" in (waits["reason"] or "")) != latency, waits
+            assert {each["name"] for each in told["groups"]} >= {"Traffic", "Queue_Latency"}, told["groups"]
+            assert all(each["unmeasurable"] is None and each["terms"] for each in told["events"]), told["events"]
+            families = {family for each in metrics.values() if each["planned"] for family in each["families"]}
+            assert families and all(f"# TYPE {family} " in page for family in families), families
+            events = {event["name"] for group in plan["event_groups"] for event in group["events"]}
+            assert ("UNC_M_CLOCKTICKS" in events) == latency and events <= {each["name"] for each in told["events"]}, plan
+            assert ("memory_queue_latency_seconds" in plan["combined"]["metrics"]) == latency, plan
+            planned = {name for group in (*plan["event_groups"], plan["combined"]) for name in group["metrics"]}
+            assert planned == {name for name, each in metrics.items() if each["planned"]} and plan["not_plannable"] == [], plan
+
+
 def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():
     """The kernel gives each of the two groups about half of the time; their counts are scaled by it."""
     rates = [1e7, 2e7, 3e7, 4e7, 5e6, 6e6, 7e6, 8e6]
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        grown, seconds = seconds_of(daemon, 64 * sum(rates))
-        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert_near_truth(daemon, 64 * sum(rates))
         assert all(0.4 < share < 0.6 for share in shares(daemon)), shares(daemon)
         assert "other users" not in daemon.log(), "what topdownd does itself is nobody else's doing"
         page = daemon.get("/metrics")
@@ -246,8 +298,7 @@ def test_a_rival_for_the_counters_of_a_box_costs_share_and_no_bytes():
     rivals = [{"kind": "flexible", "cpus": "0", "counters": 4}]
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, rates, rivals=rivals), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        grown, seconds = seconds_of(daemon, 64 * sum(rates))
-        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert_near_truth(daemon, 64 * sum(rates))
         here, there = shares(daemon)
         assert 0.2 < here < 0.4 < there < 0.6, (here, there)
         assert daemon.log().count("shares the counters of its PMUs with other users") == 2, "once for each event group: " + daemon.log()
@@ -258,11 +309,10 @@ def test_a_box_whose_counters_others_hold_grows_by_nothing_until_it_counts_again
     rivals = [{"kind": "pinned", "cpus": "0", "counters": 4}]
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", crowded(folder, [1e7] * 8, rivals=rivals), yaml=YAML) as daemon:
         daemon.wait_round(2)
-        grown, seconds = seconds_of(daemon, 64 * 8e7)
+        grown, _ = seconds_of(daemon, 64 * 8e7)
         assert grown == 0, grown
         assert shares(daemon)[0] is None and 0.4 < shares(daemon)[1] < 0.6, shares(daemon)
-        grown, seconds = seconds_of(daemon, 64 * 8e7, socket=1)
-        assert abs(grown / seconds - 1) < 0.03, (grown, seconds)
+        assert_near_truth(daemon, 64 * 8e7, socket=1)
 
 
 def test_a_box_that_vanishes_and_comes_back_is_an_error_meanwhile_and_the_others_go_on():
