@@ -124,6 +124,22 @@ def of_kinds(folder, kinds, peak=None):
     return f"sim:{path}"
 
 
+def test_a_simulated_host_measures_the_kinds_that_the_configuration_selects():
+    """As a real host: its memory controllers alone by default, whatever kinds its scenario has."""
+    for uncore, kinds in (("", ["imc"]), ("uncore: {groups: [memory, interconnect]}\n", ["imc", "upi"]),
+                          ("uncore: {groups: [remote]}\n", ["home"]), ("uncore: {enabled: off}\n", [])):
+        with e2e.Daemon("--pmu", "sim:sapphire-rapids", yaml=YAML + uncore) as daemon:
+            assert [kind["pmu"] for kind in daemon.json("/api/v1/uncore")["kinds"]] == kinds, uncore
+            page = daemon.get("/metrics")
+            for kind in ("imc", "home", "upi"):
+                assert (f'topdownd_uncore_up{{pmu="{kind}",' in page) == (kind in kinds), (uncore, kind)
+
+
+def test_a_peak_for_a_socket_that_a_simulated_host_lacks_is_told():
+    status, words = e2e.run_daemon("check-config", "--pmu", "sim:zen4", yaml=YAML + "uncore: {peak: {0: 300GB, 7: 300GB}}\n")
+    assert status == 0 and "uncore.peak names socket 7, which this host lacks" in words, words
+
+
 def test_the_clock_of_the_memory_tells_its_peak():
     """A channel of DDR5-4800 has a clock of 2.4 GHz and moves 38.4 GB/s: 16 bytes a cycle. A box that counts nothing has no peak."""
     with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +173,8 @@ def test_memory_is_told_apart_by_kind_and_devices_by_direction():
         page = daemon.get("/metrics")
         return {(name.split("_")[1], labels["kind"], labels["direction"]): value for name, labels, value in e2e.samples(page)
                 if name in ("topdownd_memory_bytes_total", "topdownd_io_bytes_total") and labels["socket"] == "1"}
-    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", of_kinds(folder, each, peak=3e11), yaml=YAML) as daemon:
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", of_kinds(folder, each, peak=3e11),
+                                                             yaml=YAML + "uncore: {groups: [memory, io]}\n") as daemon:
         daemon.wait_round(2)
         before = now(daemon)
         assert set(before) == set(truth), before

@@ -52,6 +52,17 @@ def test_latency_is_occupancy_over_inserts_in_seconds():
             assert near(cycles / seconds, CYCLES)
 
 
+def test_the_shipped_sapphire_rapids_has_values_of_the_groups_that_its_kinds_have():
+    """100 ns from a miss to the data, 16.7 ns of them in the queue of the memory controller."""
+    with e2e.Daemon("--pmu", "sim:sapphire-rapids", yaml=SECONDS + "uncore: {groups: [memory, Latency, Queue_Latency]}\n") as daemon:
+        daemon.wait_round(3)
+        page = daemon.get("/metrics")
+    for socket in "01":
+        assert near(e2e.value_of(page, "topdownd_memory_latency_seconds", socket=socket), 100e-9), page
+        assert near(e2e.value_of(page, "topdownd_memory_queue_latency_seconds", socket=socket), 40 / 2.4e9), page
+    assert "topdownd_llc_miss_bytes_total" not in page, "nobody asked for remote"
+
+
 def test_a_latency_that_is_stated_in_time_is_one_quotient():
     rates = {f"l3_xi_sampled_latency{what}.dram_{where}": rate for what, where, rate in
              (("", "near", 9e6), ("", "far", 4e6), ("_requests", "near", 1e6), ("_requests", "far", 2e5))}
@@ -68,7 +79,7 @@ def test_a_latency_that_is_stated_in_time_is_one_quotient():
 def test_only_groups_that_are_named_are_measured_and_bytes_stay_families_of_their_own():
     with tempfile.TemporaryDirectory() as folder:
         host = simulated(folder, "home", "cha-sapphire-rapids", HOME)
-        with e2e.Daemon("--pmu", host, yaml=SECONDS) as daemon:
+        with e2e.Daemon("--pmu", host, yaml=SECONDS + "uncore: {groups: [remote]}\n") as daemon:
             daemon.wait_round(2)
             page = daemon.get("/metrics")
         assert "topdownd_memory_latency_seconds" not in page, "nobody asked for it"
