@@ -96,9 +96,12 @@ static bool copy_path(const char *field, char *path, size_t size) {
 
 bool memory_text_resctrl(const char *text, char *path, size_t size) {
     static const char type[] = " - resctrl ";
-    for (const char *line = text; *line != '\0'; line = next_line(line)) {
-        const char *found = strstr(line, type), *place = field_of(line, 4);
-        if (found && found < next_line(line) && place && place < found)
+    for (const char *found = strstr(text, type); found; found = strstr(found + 1, type)) {
+        const char *line = found;
+        while (line > text && line[-1] != '\n')
+            line--;
+        const char *place = field_of(line, 4);
+        if (place && place < found)
             return copy_path(place, path, size);
     }
     return false;

@@ -214,6 +214,27 @@ static const char OURS[] = "{\"vendor\": \"Arm\", \"microarchitecture\": \"arm-c
                            "\"config:27-30\", \"bynodeid\": \"config:31\", \"nodeid\": \"config:32-47\"},"
                            "\"counters\": {\"general\": 8, \"group\": 2}}";
 
+static bool is_absent_or_object(const cJSON *value) { return !value || cJSON_IsObject(value); }
+
+// Names are the keys of objects: a list in the place of one has none.
+static bool has_names(const cJSON *node) {
+    const cJSON *groups = get(node, "groups");
+    return cJSON_IsObject(node) && is_absent_or_object(get(node, "events")) &&
+           is_absent_or_object(get(node, "metrics")) && is_absent_or_object(groups) &&
+           is_absent_or_object(get(groups, "metrics"));
+}
+
+static bool is_mesh(const cJSON *document) {
+    const cJSON *component, *components = get(document, "components");
+    if (!cJSON_IsObject(components) || !cJSON_IsObject(get(document, "product_configuration")) || !has_names(document))
+        return false;
+    cJSON_ArrayForEach(component, components) {
+        if (!has_names(component))
+            return false;
+    }
+    return true;
+}
+
 static cJSON *make(const cJSON *document, const struct spec_mesh_nodes *nodes) {
     struct mesh mesh = {.document = document, .nodes = nodes, .made = cJSON_CreateObject()};
     cJSON *ours = cJSON_Parse(OURS), *product = cJSON_Duplicate(get(document, "product_configuration"), true);
@@ -243,11 +264,14 @@ int spec_json_read_mesh(const char *path, const struct spec_mesh_nodes *nodes, s
     cJSON *document = json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), *made = NULL;
     if (!document)
         return spec.reader.status;
-    if (get(document, "components"))
+    bool mesh = is_mesh(document);
+    if (mesh)
         made = make(document, nodes);
-    bool mesh = get(document, "components") != NULL;
     cJSON_Delete(document);
     if (!mesh)
-        return errors_add(errors, path, 0, 0, "describes no mesh: it has no components");
+        return errors_add(
+            errors, path, 0, 0,
+            "describes no mesh: it lacks components, or a list stands where Arm's files have names. Name a folder "
+            "of https://gitlab.arm.com/telemetry-solution for `specs`");
     return made ? spec_read(&spec, made, out) : -ENOMEM;
 }

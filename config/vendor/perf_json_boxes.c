@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ctype.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +25,6 @@ bool perf_boxes_are(const struct perf_reader *reader, const char *pmu, size_t le
     if (strlen(ours) == length && strncmp(ours, pmu, length) == 0)
         return true;
     return strncmp(ours, prefix, skip) == 0 && strlen(ours + skip) == length && strncmp(ours + skip, pmu, length) == 0;
-}
-
-bool perf_boxes_fit(const struct perf_reader *reader, const char *compat) {
-    char whole[PERF_GROUP_NAME_MAX];
-    regex_t pattern;
-    if (!reader->request->boxes || !compat)
-        return true;
-    (void)snprintf(whole, sizeof whole, "^(%s)$", compat);
-    if (regcomp(&pattern, whole, REG_EXTENDED | REG_NOSUB) != 0)
-        return false;
-    bool fits = regexec(&pattern, reader->request->boxes->identifier, 0, NULL, 0) == 0;
-    regfree(&pattern);
-    return fits;
 }
 
 // The length of the name at `at`, as formulas write names: NAME, NAME@terms@, pmu@terms@, with escaped characters; 0:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +97,20 @@ static bool is_of_other_core(struct perf_reader *reader, const cJSON *core_pmus,
     return strcmp(unit, reader->pmu) != 0;
 }
 
+// False for an entry of PMUs with other identifiers.
+static bool fits_boxes(const struct perf_reader *reader, const char *compat) {
+    char whole[PERF_GROUP_NAME_MAX];
+    regex_t pattern;
+    if (!reader->request->boxes || !compat)
+        return true;
+    (void)snprintf(whole, sizeof whole, "^(%s)$", compat);
+    if (regcomp(&pattern, whole, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    bool fits = regexec(&pattern, reader->request->boxes->identifier, 0, NULL, 0) == 0;
+    regfree(&pattern);
+    return fits;
+}
+
 int perf_items_collect(struct perf_reader *reader) {
     struct perf_cursor cursor = {.next = NULL};
     struct perf_entry entry;
@@ -103,7 +119,7 @@ int perf_items_collect(struct perf_reader *reader) {
     while (perf_files_next(&reader->files, &cursor, reader->errors, &entry)) {
         bool of_boxes = reader->request->boxes && entry.fields[PERF_METRIC_NAME]; // a core's may need their events
         if ((!of_boxes && is_of_other_core(reader, core_pmus, entry.fields[PERF_UNIT])) ||
-            !perf_boxes_fit(reader, entry.fields[PERF_COMPAT]))
+            !fits_boxes(reader, entry.fields[PERF_COMPAT]))
             continue;
         int r = items_reserve(reader);
         if (r < 0)

@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_CONFIG_VENDOR_PERF_JSON_PRIVATE_H
 #define TOPDOWND_CONFIG_VENDOR_PERF_JSON_PRIVATE_H
 
-// Shared by the files of perf_json. Each calls only those before it: perf_json_tree.c knows the
-// tree of this CPU, perf_json_boxes.c what entries mean for PMUs outside the cores, perf_json_item.c collects the
-// entries, perf_json_tree.c finds the tree of this CPU, perf_json_event.c adds events, perf_json_metric.c metrics,
-// perf_json_group.c groups and level 1, and perf_json.c assembles the catalog.
+// Shared by the files of perf_json. Each calls only those before it: perf_json_item.c collects the entries,
+// perf_json_tree.c finds the tree of this CPU, perf_json_boxes.c knows what formulas mean for PMUs outside the cores,
+// perf_json_event.c adds events, perf_json_metric.c metrics, perf_json_group.c groups and level 1, and perf_json.c
+// assembles the catalog.
 
 #include "config/json/json_reader.h"
 #include "config/vendor/perf_files.h"
@@ -82,8 +82,6 @@ int perf_event_resolve(struct perf_reader *reader, const char *name, struct faul
 // Adds the events of all entries and reports mistakes.
 int perf_events_read(struct perf_reader *reader);
 
-// False for an entry of PMUs with other identifiers.
-bool perf_boxes_fit(const struct perf_reader *reader, const char *compat);
 // True if `pmu`, as a formula writes it, means the request's boxes; *one: of each package only one of them.
 bool perf_boxes_are(const struct perf_reader *reader, const char *pmu, size_t length, bool *one);
 // Marks the metrics that need an event of the request's boxes.

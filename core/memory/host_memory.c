@@ -83,13 +83,21 @@ static struct host_memory_socket *find_socket(struct host_memory *memory, unsign
 
 static double sum(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
 
+static double all_of(const struct host_memory_bytes *bytes) { return sum(bytes->local + bytes->remote, bytes->all); }
+
 static void add(struct host_memory_bytes *total, const struct host_memory_bytes *bytes) {
     total->local = sum(total->local, bytes->local);
     total->remote = sum(total->remote, bytes->remote);
     total->all = sum(total->all, bytes->all);
 }
 
+// True if the domain counts now, and what it had counted at the reading before is not known.
+static bool is_new(const struct host_memory_domain *domain) {
+    return !isnan(all_of(&domain->bytes)) && isnan(all_of(&domain->before));
+}
+
 void host_memory_sum_sockets(struct host_memory *memory) {
+    static const struct host_memory_bytes unknown = {NAN, NAN, NAN};
     memory->n_sockets = 0;
     for (size_t i = 0; i < memory->n_domains; i++) {
         const struct host_memory_domain *domain = &memory->domains[i];
@@ -98,6 +106,13 @@ void host_memory_sum_sockets(struct host_memory *memory) {
             continue;
         add(&socket->bytes, &domain->bytes);
         add(&socket->before, &domain->before);
+    }
+    for (size_t i = 0; i < memory->n_domains; i++) { // or all that it ever counted would be of this interval
+        const struct host_memory_domain *domain = &memory->domains[i];
+        struct host_memory_socket *socket =
+            domain->socket >= 0 && is_new(domain) ? find_socket(memory, (unsigned)domain->socket) : NULL;
+        if (socket)
+            socket->before = unknown;
     }
 }
 
@@ -142,8 +157,6 @@ double host_memory_share(double part, double part_before, double rest, double re
     double new_part = part - part_before, new_all = new_part + rest - rest_before;
     return new_all > 0 ? new_part / new_all : NAN;
 }
-
-static double all_of(const struct host_memory_bytes *bytes) { return sum(bytes->local + bytes->remote, bytes->all); }
 
 double host_memory_rate(const struct host_memory_bytes *now, const struct host_memory_bytes *before, double seconds) {
     return seconds > 0 ? (all_of(now) - all_of(before)) / seconds : NAN;

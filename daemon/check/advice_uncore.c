@@ -15,7 +15,8 @@ static const double GIGABYTE = 1e9, PEAK_TOLERANCE = 0.1; // of the host's own
 static void advise_troubles(const struct setup *setup, struct advice *advice) {
     const struct source_troubles *first = &setup->types[0].source->troubles;
     for (size_t i = 0; i < first->n; i++)
-        if (first->errors[i].uncore && strcmp(first->errors[i].pmu, "uncore") != 0)
+        if (first->errors[i].uncore &&
+            (strcmp(first->errors[i].pmu, "uncore") != 0 || strcmp(first->errors[i].reason, "not_present") != 0))
             advice_add_of(advice, "", true, "pmu", "%s", first->errors[i].text);
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
         const struct source *source = setup->types[i].source;
@@ -60,6 +61,14 @@ static bool has_socket(const struct setup *setup, unsigned id) {
     return false;
 }
 
+static void advise_sockets(const struct setup *setup, struct advice *advice) {
+    const struct config_uncore *config = &setup->config->uncore;
+    for (size_t i = 0; i < config->n_peaks; i++)
+        if (!config->peaks[i].every && !has_socket(setup, config->peaks[i].socket))
+            advice_add_of(advice, "", true, "peak_socket", "%s:%u: uncore.peak names socket %u, which this host lacks",
+                          config->peak_origin.file, config->peak_origin.line, config->peaks[i].socket);
+}
+
 static void advise_peak(const struct setup *setup, const struct host_roots *roots, const struct options *options,
                         struct advice *advice) {
     const struct config_uncore *config = &setup->config->uncore;
@@ -67,10 +76,6 @@ static void advise_peak(const struct setup *setup, const struct host_roots *root
     if (config->n_peaks == 0)
         return;
     find_peaks(roots, options, host);
-    for (size_t i = 0; i < config->n_peaks; i++)
-        if (!config->peaks[i].every && !has_socket(setup, config->peaks[i].socket))
-            advice_add_of(advice, "", true, "peak_socket", "%s:%u: uncore.peak names socket %u, which this host lacks",
-                          config->peak_origin.file, config->peak_origin.line, config->peaks[i].socket);
     for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
         double peak = config_uncore_peak(config, p), ratio = host[p] > 0 ? peak / host[p] : 1;
         if (peak > 0 && (ratio < 1 - PEAK_TOLERANCE || ratio > 1 + PEAK_TOLERANCE))
@@ -82,7 +87,7 @@ static void advise_peak(const struct setup *setup, const struct host_roots *root
 
 // Words of uncore.groups for which this host shows no PMU. The default one is nobody's choice.
 static void advise_groups(const struct setup *setup, const struct uncore_host *host, struct advice *advice) {
-    static const char *const words[] = {"remote", "llc", "interconnect"};
+    static const char *const words[] = {"remote", "llc", "interconnect", "io"};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         bool wanted = config_uncore_selects(&setup->config->uncore, words[w]), known = false, there = false;
         for (size_t i = 0; i < host->n; i++) {
@@ -124,7 +129,10 @@ void advice_uncore(const struct setup *setup, const struct options *options, str
     const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
     const struct source *first = setup->types[0].source;
     advise_troubles(setup, advice);
-    if (first->simulated || first->replayed || setup->config->uncore.off)
+    if (first->replayed || setup->config->uncore.off)
+        return;
+    advise_sockets(setup, advice);
+    if (first->simulated)
         return;
     advise_patterns(&roots, &setup->config->uncore.boxes.include, "include", advice);
     advise_patterns(&roots, &setup->config->uncore.boxes.exclude, "exclude", advice);

@@ -289,7 +289,7 @@ static int print_json(const struct shown *shown, struct text *out) {
     int r = 0;
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i == 0 ? "[" : ",");
-        r = json_render_plan_with(shown->types[i].view, add_errors, out);
+        r = json_render_plan_with(shown, i, add_errors, out);
     }
     text_string(out, "]\n");
     return r;

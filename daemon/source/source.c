@@ -83,6 +83,8 @@ struct source *source_free(struct source *source) {
 void source_note(struct source *source, const char *pmu, const char *reason, const char *format, ...) {
     struct source_troubles *troubles = &source->troubles;
     va_list arguments;
+    if (troubles->n == SOURCE_ERRORS_MAX)
+        troubles->n--;
     va_start(arguments, format);
     char *text = troubles->texts[troubles->n];
     (void)vsnprintf(text, SOURCE_TEXT_MAX, format, arguments);

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectors/sim/pmu_sim.h"
+#include "config/spec/uncore_kinds_json.h"
 #include "daemon/source/source_sim.h"
 #include "daemon/uncore/uncore_source.h"
 
@@ -53,8 +55,17 @@ static int set_facts(const struct scenario *host, const char *name, struct topol
     return r;
 }
 
+// True if a real host with boxes of this spec would measure them. A spec of the user's own belongs to no group.
+static bool is_selected(const struct setup *setup, const struct uncore_kinds *kinds, const char *spec) {
+    for (size_t k = 0; k < kinds->n; k++)
+        if (strcmp(kinds->kinds[k].spec, spec) == 0)
+            return config_uncore_selects(&setup->config->uncore, kinds->kinds[k].group);
+    return true;
+}
+
 // Takes ownership of the kind's scenario.
-static int add_kind(struct setup *setup, struct scenario *kind, const struct options *options, struct errors *errors) {
+static int add_kind(struct setup *setup, struct scenario *kind, bool selected, const struct options *options,
+                    struct errors *errors) {
     struct uncore_sim *sim = calloc(1, sizeof *sim);
     struct catalog_builder *builder;
     struct topology *boxes = NULL;
@@ -85,17 +96,23 @@ static int add_kind(struct setup *setup, struct scenario *kind, const struct opt
     boxes->boxes = true;
     for (size_t s = 0; s < boxes->n_sockets && uncore_tells_dram(sim->source.catalog); s++)
         boxes->sockets[s].memory_bytes_per_second = kind->memory_bytes_per_second;
-    return uncore_add(setup, &sim->source, boxes, true);
+    return uncore_add(setup, &sim->source, boxes, selected);
 }
 
 int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     struct scenario *host = ((struct source_sim *)setup->types[0].source)->scenario;
-    int r = 0;
+    char path[DATA_PATH_MAX + 64];
+    struct uncore_kinds kinds;
+    (void)snprintf(path, sizeof path, "%s/specs/uncore/kinds.json", setup->data);
+    int r = host->uncore ? uncore_kinds_json_load(path, errors, &kinds) : 0;
+    if (!host->uncore || r < 0)
+        return r;
     while (host->uncore && r >= 0) {
         struct scenario *kind = host->uncore;
         host->uncore = kind->next;
         kind->next = NULL;
-        r = add_kind(setup, kind, options, errors);
+        r = add_kind(setup, kind, is_selected(setup, &kinds, kind->spec), options, errors);
     }
+    uncore_kinds_json_deinit(&kinds);
     return r < 0 ? r : 0;
 }

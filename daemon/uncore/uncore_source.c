@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectors/host/host_file.h"
 #include "config/spec/spec_json.h"
@@ -56,12 +57,34 @@ bool uncore_tells_dram(const struct catalog *catalog) {
            tells(catalog, TRAFFIC_MEMORY_ALL);
 }
 
+// Notes a kind that is left out, in one text for all of them.
+static void note_no_room(const struct setup *setup, const char *kind) {
+    static const char reason[] = "no_room";
+    struct source *first = setup->types[0].source;
+    struct source_troubles *troubles = &first->troubles;
+    for (size_t i = 0; i < troubles->n; i++) {
+        size_t length = strlen(troubles->texts[i]);
+        if (strcmp(troubles->errors[i].reason, reason) == 0) {
+            (void)snprintf(troubles->texts[i] + length, SOURCE_TEXT_MAX - length, ", %s", kind);
+            return;
+        }
+    }
+    source_note(first, "uncore", reason,
+                "beside the cores there is room for %zu kinds of PMUs, so that some are not measured: choose with "
+                "uncore.groups and uncore.pmus which. Left out: %s",
+                SOURCE_TYPES_MAX - setup->n_types, kind);
+    troubles->errors[troubles->n - 1].uncore = true;
+}
+
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended) {
     struct core_type type = {.source = source, .topology = boxes};
     size_t at = setup->n_types + setup->n_boxes;
-    int n = at == SOURCE_TYPES_MAX || told(setup, source->catalog)
-                ? 0
-                : uncore_groups_select(setup, source->catalog, recommended, &type.selections);
+    int n =
+        told(setup, source->catalog) ? 0 : uncore_groups_select(setup, source->catalog, recommended, &type.selections);
+    if (n > 0 && at == SOURCE_TYPES_MAX) {
+        note_no_room(setup, source->pmu_name);
+        n = 0;
+    }
     if (n > 0 && uncore_tells_dram(source->catalog))
         choose_peak(setup, boxes);
     if (n > 0) {

@@ -20,7 +20,7 @@ bool uncore_tells_dram(const struct catalog *catalog);
 // Adds a source with its boxes to the set-up, and gives the boxes that tell what the memory moves its configured peak.
 // `recommended`: the configuration wants the groups that the spec recommends. Takes ownership of both, even on failure.
 // Returns 1 if it is added; 0 if not, as the configuration wants no group of it, as kinds before it tell the same
-// traffic, or as there is no room; -ENOMEM.
+// traffic, or as there is no room, which the set-up's first source notes; -ENOMEM.
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended);
 
 // This host's. Where it has none, the set-up's first source notes it.

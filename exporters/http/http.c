@@ -394,7 +394,11 @@ int http_server_start(struct http_server *server, const struct http_published *t
 }
 
 void http_server_renew(struct http_server *server, const struct http_published *types, size_t n) {
+    struct view *views[SHOWN_TYPES_MAX];
+    for (size_t i = 0; i < n; i++)
+        views[i] = types[i].view;
     http_newest_renew(&server->newest, types, n, server->clock_ms(server->clock_context));
+    http_history_renew(&server->history, server->newest.n_cores, views, n);
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {

@@ -20,10 +20,48 @@ void http_history_init(struct http_history *history) {
 
 void http_history_deinit(struct http_history *history) {
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
-        history_free(history->histories[i]);
-        view_marks_deinit(&history->marks[i]);
+        history_free(history->places[i].history);
+        view_marks_deinit(&history->places[i].marks);
+        free(history->places[i].kind);
     }
     pthread_mutex_destroy(&history->lock);
+}
+
+// ---- places ----
+
+static struct http_history_place *find_kind(struct http_history *history, const char *kind) {
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        if (history->places[i].kind && strcmp(history->places[i].kind, kind) == 0)
+            return &history->places[i];
+    return NULL;
+}
+
+// A free place after those of core types, or that of a kind that is gone. NULL: out of memory.
+static struct http_history_place *add_kind(struct http_history *history, size_t n_cores, const char *kind) {
+    struct http_history_place *place = NULL;
+    for (size_t i = n_cores; i < SHOWN_TYPES_MAX && (!place || place->kind); i++)
+        if (!history->places[i].kind || (history->places[i].gone && !place))
+            place = &history->places[i];
+    char *copy = place ? strdup(kind) : NULL;
+    if (!copy)
+        return NULL;
+    free(place->kind);
+    place->history = history_free(place->history);
+    place->kind = copy;
+    place->gone = false;
+    return place;
+}
+
+void http_history_renew(struct http_history *history, size_t n_cores, struct view *const *views, size_t n) {
+    pthread_mutex_lock(&history->lock);
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        history->places[i].gone = history->places[i].kind != NULL;
+    for (size_t i = n_cores; i < n; i++) {
+        struct http_history_place *place = find_kind(history, views[i]->pmu);
+        if (place)
+            place->gone = false;
+    }
+    pthread_mutex_unlock(&history->lock);
 }
 
 // Marks are those of core types: what happens to a host happens to them.
@@ -31,15 +69,16 @@ void http_history_take(struct http_history *history, size_t type, size_t n_cores
                        const struct snapshot *snapshot) {
     bool boxes = view->layout->topology->boxes;
     pthread_mutex_lock(&history->lock);
-    if (history->n_types <= type)
-        history->n_types = type + 1;
-    if (!history->histories[type])
-        history->histories[type] = history_new(boxes ? BOX_SERIES_MAX : HISTORY_SERIES_MAX / n_cores);
-    if (history->histories[type]) {
+    struct http_history_place *place = boxes ? find_kind(history, view->pmu) : &history->places[type];
+    if (!place)
+        place = add_kind(history, n_cores, view->pmu);
+    if (place && !place->history)
+        place->history = history_new(boxes ? BOX_SERIES_MAX : HISTORY_SERIES_MAX / n_cores);
+    if (place && place->history) {
         if (!boxes)
-            view_marks_take(&history->marks[type], view, snapshot, history_marks(history->histories[type]));
+            view_marks_take(&place->marks, view, snapshot, history_marks(place->history));
         if (snapshot->end_ns > 0) // else it has totals alone: nothing is measured yet, or others have the counters
-            history_take(history->histories[type], snapshot);
+            history_take(place->history, snapshot);
     }
     pthread_mutex_unlock(&history->lock);
 }
@@ -128,11 +167,14 @@ static size_t find_series(const struct query *query, const struct shown *shown, 
     return n;
 }
 
-static struct history *history_of(const struct http_history *history, const struct shown *shown,
-                                  const struct view *view) {
-    for (size_t type = 0; type < shown_all(shown); type++)
+static struct history *history_of(struct http_history *history, const struct shown *shown, const struct view *view) {
+    if (view->layout->topology->boxes) {
+        struct http_history_place *place = find_kind(history, view->pmu);
+        return place ? place->history : NULL;
+    }
+    for (size_t type = 0; type < shown->n; type++)
         if (shown->types[type].view == view)
-            return history->histories[type];
+            return history->places[type].history;
     return NULL;
 }
 
@@ -140,17 +182,18 @@ static struct history *history_of(const struct http_history *history, const stru
 static void find_range(const struct http_history *history, const struct query *query, struct view_history *answer) {
     uint64_t end = 0;
     answer->first = UINT64_MAX;
-    for (size_t i = 0; i < history->n_types; i++) {
-        if (!history->histories[i])
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
+        const struct history *of = history->places[i].history;
+        if (!of || history->places[i].gone)
             continue;
-        struct history_range range = history_range(history->histories[i], query->coarse);
+        struct history_range range = history_range(of, query->coarse);
         answer->step_ns = range.step_ns;
         if (range.n > 0 && range.first < answer->first)
             answer->first = range.first;
         if (range.first + range.n > end)
             end = range.first + range.n;
         if (answer->wall_offset_ns == 0)
-            answer->wall_offset_ns = history_wall_offset_ns(history->histories[i]);
+            answer->wall_offset_ns = history_wall_offset_ns(of);
     }
     if (end == 0) { // nothing has been measured yet
         answer->first = 0;
@@ -166,7 +209,7 @@ static void find_range(const struct http_history *history, const struct query *q
     answer->n_steps = end > answer->first ? (size_t)(end - answer->first) : 0;
 }
 
-static int copy_values(const struct http_history *history, const struct query *query, const struct shown *shown,
+static int copy_values(struct http_history *history, const struct query *query, const struct shown *shown,
                        struct view_history *answer) {
     answer->values = calloc(answer->n_series * answer->n_steps + 1, sizeof *answer->values);
     if (!answer->values)
@@ -198,8 +241,9 @@ static int copy_marks(const struct http_history *history, const struct shown *sh
     answer->marks = calloc(SHOWN_TYPES_MAX * MARKS_MAX, sizeof *answer->marks);
     if (!answer->marks)
         return -ENOMEM;
-    for (size_t type = 0; type < shown->n && type < history->n_types; type++) {
-        const struct marks *marks = history->histories[type] ? history_marks(history->histories[type]) : NULL;
+    for (size_t type = 0; type < shown->n; type++) {
+        struct history *of = history->places[type].history;
+        const struct marks *marks = of ? history_marks(of) : NULL;
         for (size_t i = 0; marks && i < marks_count(marks); i++)
             if (marks_get(marks, i)->at_ns / answer->step_ns >= answer->first)
                 answer->marks[answer->n_marks++] =

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
 
-// The histories of the host's core types and of its PMUs outside the cores. The thread that publishes snapshots adds to them, the server's thread reads:
-// both hold a lock for microseconds.
+// The histories of the host's core types and of its kinds of PMUs outside the cores. A reload may add and remove kinds,
+// so that each is known by its name and not by its place among the types. The thread that publishes snapshots adds to
+// them, the server's thread reads: both hold a lock for microseconds.
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -17,13 +18,19 @@
 
 struct http_history {
     pthread_mutex_t lock;
-    size_t n_types; // of both kinds
-    struct history *histories[SHOWN_TYPES_MAX]; // NULL: none yet, or no memory
-    struct view_marks marks[SHOWN_TYPES_MAX];
+    struct http_history_place {
+        struct history *history; // NULL: none yet, or no memory
+        struct view_marks marks;
+        char *kind; // of PMUs outside the cores; NULL: a core type, which has the place of its number, or none
+        bool gone;  // the kind is no longer measured: its past waits for it until another kind needs the place
+    } places[SHOWN_TYPES_MAX];
 };
 
 void http_history_init(struct http_history *history);
 void http_history_deinit(struct http_history *history);
+
+// From now on these types are shown: `n` with `n_cores` core types first.
+void http_history_renew(struct http_history *history, size_t n_cores, struct view *const *views, size_t n);
 
 // Takes in a snapshot of type `type`. The first `n_cores` are core types.
 void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,

@@ -178,9 +178,9 @@ static int render_document(enum http_page page, const struct shown *shown, size_
     const struct snapshot *snapshot = shown->types[type].snapshot;
     switch (page) {
     case HTTP_PAGE_PLAN:
-        return json_render_plan(view, out);
+        return json_render_plan(shown, type, out);
     case HTTP_PAGE_CATALOG:
-        return json_render_catalog(view, out);
+        return json_render_catalog(shown, type, out);
     case HTTP_PAGE_STATUS:
         return json_render_status(view, snapshot, out);
     case HTTP_PAGE_TOPDOWN_HOST:

@@ -13,14 +13,15 @@
 enum json_scope { JSON_HOST, JSON_SOCKET, JSON_CPU };
 
 // Append one JSON object. Return 0 or -ENOMEM.
-// The first two: of one of the core types that are shown, with what PMUs outside the cores tell of it.
+// All but the last: of one of the core types that are shown. What PMUs outside the cores tell stands with the first.
 int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
 int json_render_topdown(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
-int json_render_catalog(const struct view *view, struct text *out); // depends only on the view
-int json_render_plan(const struct view *view, struct text *out);
+// These depend only on the views.
+int json_render_catalog(const struct shown *shown, size_t type, struct text *out);
+int json_render_plan(const struct shown *shown, size_t type, struct text *out);
 // The same with more members at the end, which the caller writes.
 typedef void json_more(struct json *json, const struct view *view);
-int json_render_plan_with(const struct view *view, json_more *more, struct text *out);
+int json_render_plan_with(const struct shown *shown, size_t type, json_more *more, struct text *out);
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out);
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of the current spec, measured or not. One entry per line: a vendor's whole tree of files has thousands of events.
+// All of the current spec, measured or not, and of the specs of PMUs outside the cores. One entry per line: a vendor's
+// whole tree of files has thousands of events.
 
 #include <math.h>
 
 #include "core/spec/family.h"
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
+#include "exporters/view/view_boxes.h"
 
 static const char *const CONSTRAINTS[] = {
     [CONSTRAINT_NO_GROUP] = "NO_GROUP_EVENTS",
@@ -30,6 +32,28 @@ static const char *category_of(const struct catalog_level1 *level1, unsigned met
         if (level1->categories[i].metric == metric)
             return category_name(level1->categories[i].category);
     return NULL;
+}
+
+// Adds how a measured metric of a kind is exported to Prometheus: traffic and what the configuration names have
+// families that all kinds share.
+static void add_exports_of_boxes(struct json *json, const struct catalog *catalog,
+                                 const struct catalog_metric *metric) {
+    double k = NAN;
+    bool ratio = catalog_metric_ratio(metric, &k);
+    bool own = metric->traffic == TRAFFIC_NONE && !catalog->product.chosen;
+    json_begin_array(json, "families");
+    if (own)
+        add_family(json, "topdownd_", metric->export_name);
+    if (own && ratio) {
+        json_string(json, NULL, family_table[FAMILY_NUMERATOR].name);
+        json_string(json, NULL, family_table[FAMILY_DENOMINATOR].name);
+    } else if (!own && (ratio || !traffic_passes(metric->traffic))) {
+        enum family family = catalog->product.chosen ? FAMILY_UNCORE_EVENT : traffic_table[metric->traffic].family;
+        json_string(json, NULL, family_table[family].name);
+    }
+    json_end_array(json);
+    json_number(json, "k", ratio ? k : NAN);
+    json_null(json, "category");
 }
 
 // Adds how a measured metric is exported to Prometheus.
@@ -69,7 +93,9 @@ static void add_planned(struct json *json, const struct view *view, unsigned ind
         json_string(json, "reason", "another definition of the metric counts here");
         return;
     }
-    const char *reason = place >= 0 ? view->layout->plan->metrics[place].reason : VIEW_NOT_SELECTED;
+    const char *reason = place >= 0                      ? view->layout->plan->metrics[place].reason
+                         : view->layout->topology->boxes ? VIEW_BOXES_NOT_SELECTED
+                                                         : VIEW_NOT_SELECTED;
     char why[PLAN_REASON_MAX];
     if (place < 0 && (metric->unmeasurable || !view->simulated) && // a simulated PMU counts for each CPU
         catalog_metric_explain(catalog, index, why, sizeof why))
@@ -93,7 +119,7 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     const struct catalog *catalog = view->layout->catalog;
     const struct catalog_metric *metric = &catalog->metrics[index];
     char unit[CATALOG_UNIT_MAX];
-    catalog_metric_unit(metric, unit, sizeof(unit));
+    view_boxes_unit(metric, unit, sizeof(unit));
     json_begin_object(json, NULL);
     json_string(json, "metric", metric->export_name);
     json_string(json, "name", metric->name);
@@ -111,7 +137,10 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     json_string(json, "threshold", metric->threshold_text);
     json_string(json, "meaning", metric->meaning);
     json_string(json, "constraint", metric->constraint == CONSTRAINT_NONE ? NULL : CONSTRAINTS[metric->constraint]);
-    add_exports(json, catalog, index);
+    if (view->layout->topology->boxes)
+        add_exports_of_boxes(json, catalog, metric);
+    else
+        add_exports(json, catalog, index);
     add_planned(json, view, index);
     json_end_object(json);
 }
@@ -180,18 +209,31 @@ static void begin_entries(struct json *json, const char *key) {
     json_begin_array(json, key);
 }
 
-int json_render_catalog(const struct view *view, struct text *out) {
-    const struct catalog *catalog = view->layout->catalog;
+static void add_entries(struct json *json, const struct view *view) {
+    begin_entries(json, "metrics");
+    add_metrics(json, view);
+    json_end_array(json);
+    begin_entries(json, "groups");
+    add_groups(json, view->layout->catalog);
+    json_end_array(json);
+    begin_entries(json, "events");
+    add_events(json, view);
+    json_end_array(json);
+}
+
+int json_render_catalog(const struct shown *shown, size_t type, struct text *out) {
+    const struct view *view = shown->types[type].view;
     struct json json = json_begin_document(view, out, JSON_COMPACT);
     add_product(&json, view);
-    begin_entries(&json, "metrics");
-    add_metrics(&json, view);
-    json_end_array(&json);
-    begin_entries(&json, "groups");
-    add_groups(&json, catalog);
-    json_end_array(&json);
-    begin_entries(&json, "events");
-    add_events(&json, view);
+    add_entries(&json, view);
+    begin_entries(&json, "uncore");
+    for (size_t i = shown->n; type == 0 && i < shown_all(shown); i++) {
+        json_begin_line(&json, JSON_COMPACT);
+        json_begin_object(&json, NULL);
+        json_boxes_kind(&json, shown->types[i].view);
+        add_entries(&json, shown->types[i].view);
+        json_end_object(&json);
+    }
     json_end_array(&json);
     json_end_object(&json);
     return json_end(&json);

@@ -58,6 +58,12 @@ void json_meaning(struct json *json, const struct catalog_metric *metric) {
     json_string(json, "definition", metric->definition[0] != '\0' ? metric->definition : NULL);
 }
 
+void json_boxes_kind(struct json *json, const struct view *view) {
+    const struct catalog_product *product = &view->layout->catalog->product;
+    json_string(json, "pmu", view->pmu);
+    json_string(json, "spec", product->chosen ? NULL : product->spec);
+}
+
 void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope, int metric) {
     const struct snapshot_layout *layout = snapshot->layout;
     double low = NAN, high = NAN, windows = NAN, share = NAN;

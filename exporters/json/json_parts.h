@@ -24,6 +24,9 @@ void json_scope_name(struct json *json, const struct view *view, enum json_scope
 // is null for a name that only one vendor has.
 void json_meaning(struct json *json, const struct catalog_metric *metric);
 
+// Which kind of PMUs outside the cores it is: "pmu" and "spec".
+void json_boxes_kind(struct json *json, const struct view *view);
+
 // "low", "high", "windows", "share_of_time" and "quality" of a metric of the plan; -1: the metric is not in the plan.
 void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope, int metric);
 

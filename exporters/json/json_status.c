@@ -180,9 +180,36 @@ static void add_not_plannable(struct json *json, const struct view *view) {
     json_end_array(json);
 }
 
-int json_render_plan(const struct view *view, struct text *out) { return json_render_plan_with(view, NULL, out); }
+// Adds the event groups, and what is derived from their values.
+static void add_measured(struct json *json, const struct view *view) {
+    json_begin_array(json, "event_groups");
+    for (size_t g = 0; g < view->layout->plan->n_groups; g++)
+        add_event_group(json, view, g);
+    json_end_array(json);
+    json_begin_object(json, "combined");
+    add_metrics_of(json, view, PLAN_COMBINED);
+    json_end_object(json);
+    add_events(json, view->layout);
+    add_not_plannable(json, view);
+}
 
-int json_render_plan_with(const struct view *view, json_more *more, struct text *out) {
+static void add_kind(struct json *json, const struct view *view) {
+    const struct plan *plan = view->layout->plan;
+    json_begin_object(json, NULL);
+    json_boxes_kind(json, view);
+    json_whole(json, "boxes", view->layout->topology->n_cpus);
+    json_number(json, "slot_seconds", (double)plan->slot_ns / 1e9);
+    json_number(json, "round_seconds", (double)plan->round_ns / 1e9);
+    add_measured(json, view);
+    json_end_object(json);
+}
+
+int json_render_plan(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_plan_with(shown, type, NULL, out);
+}
+
+int json_render_plan_with(const struct shown *shown, size_t type, json_more *more, struct text *out) {
+    const struct view *view = shown->types[type].view;
     const struct plan *plan = view->layout->plan;
     struct json json = json_begin_document(view, out, JSON_INDENTED);
     char seed[24];
@@ -199,19 +226,15 @@ int json_render_plan_with(const struct view *view, json_more *more, struct text 
     json_string(&json, "seed", seed); // more bits than many readers keep of a number
     json_string(&json, "mode", mode_of(view));
     add_adaptive(&json, view);
-    json_begin_array(&json, "event_groups");
-    for (size_t g = 0; g < plan->n_groups; g++)
-        add_event_group(&json, view, g);
-    json_end_array(&json);
+    add_measured(&json, view);
     json_begin_array(&json, "units");
     for (size_t u = 0; u < plan->n_units; u++)
         add_unit(&json, plan, u);
     json_end_array(&json);
-    json_begin_object(&json, "combined");
-    add_metrics_of(&json, view, PLAN_COMBINED);
-    json_end_object(&json);
-    add_events(&json, view->layout);
-    add_not_plannable(&json, view);
+    json_begin_array(&json, "uncore");
+    for (size_t i = shown->n; type == 0 && i < shown_all(shown); i++)
+        add_kind(&json, shown->types[i].view);
+    json_end_array(&json);
     if (more)
         more(&json, view);
     json_end_object(&json);

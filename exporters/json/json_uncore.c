@@ -91,8 +91,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
     const struct snapshot_layout *layout = kind->view->layout;
     const struct topology *topology = layout->topology;
     json_begin_object(json, NULL);
-    json_string(json, "pmu", kind->view->pmu);
-    json_string(json, "spec", layout->catalog->product.chosen ? NULL : layout->catalog->product.spec);
+    json_boxes_kind(json, kind->view);
     json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
     add_errors(json, kind->view);
     add_event_names(json, layout);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+const char VIEW_BOXES_NOT_SELECTED[] = "not selected: uncore.groups names no metric group that has it";
+
 double view_boxes_factor(const struct view *view, size_t scope, size_t metric) {
     const struct topology *topology = view->layout->topology;
     if (view_metric(view, metric)->traffic == TRAFFIC_NONE)

@@ -10,6 +10,9 @@
 // The factor from the value in the snapshot to the value of the scope: the number of its boxes for traffic, else 1.
 double view_boxes_factor(const struct view *view, size_t scope, size_t metric);
 
+// Why a metric that is not in a kind's plan has no value.
+extern const char VIEW_BOXES_NOT_SELECTED[];
+
 // The unit of the value of a scope, as catalog_metric_unit.
 void view_boxes_unit(const struct catalog_metric *metric, char *out, size_t size);
 

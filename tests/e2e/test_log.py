@@ -119,30 +119,6 @@ def scenario_of(folder, rivals=()):
     return e2e.write_text(os.path.join(folder, "scenario.json"), json.dumps(scenario | {"rivals": list(rivals)}))
 
 
-def test_start_reload_and_bottleneck_reach_the_journal_with_their_fields():
-    journal = Journal()
-    yaml = e2e.LISTEN_ANYWHERE + "slot: 20ms\nidle: 0.0\n"
-    with tempfile.TemporaryDirectory() as folder, \
-            under_the_journal(folder, scenario_of(folder), yaml) as (process, config, log):
-        start = journal.wait("start")
-        assert start["PRIORITY"] == "6" and start["SYSLOG_IDENTIFIER"] == "topdownd", start
-        assert (start["TOPDOWND_SPEC"], start["TOPDOWND_PROFILE"], start["TOPDOWND_CONFIG"]) == ("neoverse-v2", "default", config), start
-        assert re.fullmatch(r"topdownd \S+ on .*: SIMULATED host, 8 CPUs.*", start["MESSAGE"]) and start["MESSAGE"] not in log(), start
-        assert "<6>" in log(), "what has no fields is a plain line"
-        e2e.write_text(config, yaml + "slots: 1ms\n")
-        process.send_signal(signal.SIGHUP)
-        refused = journal.wait("reload", TOPDOWND_RESULT="refused")
-        assert refused["PRIORITY"] == "3" and "slots" in refused["TOPDOWND_REASON"] and refused["TOPDOWND_CONFIG"] == config, refused
-        e2e.write_text(config, yaml)
-        process.send_signal(signal.SIGHUP)
-        in_force = journal.wait("reload", TOPDOWND_RESULT="in_force")
-        assert in_force["PRIORITY"] == "6" and "TOPDOWND_REASON" not in in_force, in_force
-        bound = journal.wait("bottleneck", 180)
-        assert bound["TOPDOWND_BOUND"].startswith("topdownd_") and bound["TOPDOWND_SINCE"] in bound["MESSAGE"], bound
-        assert [entry["MESSAGE_ID"] for entry in journal.read()].count(IDS["start"]) == 1
-        return bound["TOPDOWND_BOUND"]
-
-
 def lose(rival, reason):
     journal = Journal()
     with tempfile.TemporaryDirectory() as folder, \
@@ -155,10 +131,6 @@ def lose(rival, reason):
 
 def test_counters_that_others_have_and_let_go_reach_the_journal():
     lose({"kind": "pinned", "counters": 6, "cycles": True}, "counters_taken")
-
-
-def test_event_groups_that_are_refused_and_can_be_opened_again_reach_the_journal():
-    lose({"kind": "refuse"}, "too_many_files")
 
 
 def test_where_the_journal_has_no_socket_nothing_is_lost():

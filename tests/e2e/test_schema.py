@@ -109,6 +109,8 @@ def test_the_manual_and_the_schemas_name_the_same_fields():
 def told_elsewhere(page, path):
     """Fields that docs/api.md says are as on another page, or as in another place of the same page."""
     return {"topdown": re.match(r"round\.|(bound|scopes\[\]\.bound)\b|scopes\[\]\.(scope|cpu|socket|bound_reason|tree)$", path),
+            "catalog": re.match(r"uncore\[\]\.(metrics|groups|events)\[\]\.", path),
+            "plan": re.match(r"uncore\[\]\.((event_groups|events|not_plannable)\[\]|combined)\.", path),
             "status": re.match(r"pmu\.guests_excluded$|attention\[\]\.", path)}.get(page)
 
 

@@ -15,7 +15,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import e2e
@@ -42,31 +41,6 @@ while time.monotonic() < end:
 after = resource.getrusage(resource.RUSAGE_SELF)
 print(json.dumps(dict(touched=touched, faults=after.ru_minflt - before.ru_minflt,
                       switches=after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw)))
-"""
-
-
-# perf_event_open is not allowed until the file REFUSED_UNTIL is there.
-REFUSING = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-long syscall(long number, ...) {
-    long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"), a[6];
-    va_list arguments;
-    va_start(arguments, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(arguments, long);
-    va_end(arguments);
-    if (number == SYS_perf_event_open && access(getenv("REFUSED_UNTIL"), F_OK) != 0) {
-        errno = EACCES;
-        return -1;
-    }
-    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
 """
 
 
@@ -224,27 +198,6 @@ def test_what_is_missing_is_said_at_start_and_in_a_series():
         assert "no spec for it yet" in log, log
     assert "this host cannot measure General, MPKI, Miss_Ratio" in log, log
     return f"reason {errors[0]['reason']}"
-
-
-def pmu_errors(daemon):
-    return {labels["pmu"]: labels["reason"] for name, labels, _ in e2e.samples(daemon.get("/metrics"))
-            if name == "topdownd_pmu_error"}
-
-
-def test_what_was_refused_at_the_start_is_looked_at_again_once_it_is_allowed():
-    with tempfile.TemporaryDirectory() as folder:
-        source = e2e.write_text(os.path.join(folder, "refusing.c"), REFUSING)
-        library, allowed = os.path.join(folder, "refusing.so"), os.path.join(folder, "allowed")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=e2e.TIMEOUT)
-        with e2e.Daemon("--pmu", "auto", yaml=YAML) as daemon:
-            told = pmu_errors(daemon)  # on this host, to whoever may count
-        environment = {"LD_PRELOAD": library, "REFUSED_UNTIL": allowed, "ASAN_OPTIONS": "verify_asan_link_order=0"}
-        with e2e.Daemon("--pmu", "auto", yaml=YAML, environment=environment) as daemon:
-            e2e.wait_for(lambda: pmu_errors(daemon) == {"cpu": "not_allowed", "software": "not_allowed"}, "the refusals")
-            e2e.write_text(allowed, "")
-            e2e.wait_for(lambda: pmu_errors(daemon) == told, f"{told}, as on a start with permission", timeout=90)
-            assert "event groups can be opened again" in daemon.log()
-    return f"not_allowed, then {told['cpu']}"
 
 
 def test_the_counts_of_all_cpus_add_up_to_the_totals():

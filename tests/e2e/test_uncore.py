@@ -35,6 +35,17 @@ def scenario(folder, boxes=4, rivals=()):
     return f"sim:{path}"
 
 
+def waiting(folder):
+    """The same, and reads wait for 100 cycles in the queue of a controller with a clock of 1 GHz."""
+    path = scenario(folder)[len("sim:"):]
+    host = json.loads(e2e.read_text(path))
+    queue = {"UNC_M_RPQ_INSERTS.PCH0": 1e7, "UNC_M_RPQ_INSERTS.PCH1": 1e7, "UNC_M_RPQ_OCCUPANCY_PCH0": 1.5e9,
+             "UNC_M_RPQ_OCCUPANCY_PCH1": 5e8, "UNC_M_CLOCKTICKS": 1e9}
+    for each in host["uncore"][0]["loads"].values():
+        each["keyframes"][0]["rates"].update(queue)
+    return "sim:" + e2e.write_text(path, json.dumps(host))
+
+
 def memory(page):
     return {(labels["socket"], labels["direction"]): value for name, labels, value in e2e.samples(page)
             if name == "topdownd_memory_bytes_total" and labels["kind"] == "dram"}
@@ -113,6 +124,22 @@ def of_kinds(folder, kinds, peak=None):
     return f"sim:{path}"
 
 
+def test_a_simulated_host_measures_the_kinds_that_the_configuration_selects():
+    """As a real host: its memory controllers alone by default, whatever kinds its scenario has."""
+    for uncore, kinds in (("", ["imc"]), ("uncore: {groups: [memory, interconnect]}\n", ["imc", "upi"]),
+                          ("uncore: {groups: [remote]}\n", ["home"]), ("uncore: {enabled: off}\n", [])):
+        with e2e.Daemon("--pmu", "sim:sapphire-rapids", yaml=YAML + uncore) as daemon:
+            assert [kind["pmu"] for kind in daemon.json("/api/v1/uncore")["kinds"]] == kinds, uncore
+            page = daemon.get("/metrics")
+            for kind in ("imc", "home", "upi"):
+                assert (f'topdownd_uncore_up{{pmu="{kind}",' in page) == (kind in kinds), (uncore, kind)
+
+
+def test_a_peak_for_a_socket_that_a_simulated_host_lacks_is_told():
+    status, words = e2e.run_daemon("check-config", "--pmu", "sim:zen4", yaml=YAML + "uncore: {peak: {0: 300GB, 7: 300GB}}\n")
+    assert status == 0 and "uncore.peak names socket 7, which this host lacks" in words, words
+
+
 def test_the_clock_of_the_memory_tells_its_peak():
     """A channel of DDR5-4800 has a clock of 2.4 GHz and moves 38.4 GB/s: 16 bytes a cycle. A box that counts nothing has no peak."""
     with tempfile.TemporaryDirectory() as folder:
@@ -146,7 +173,8 @@ def test_memory_is_told_apart_by_kind_and_devices_by_direction():
         page = daemon.get("/metrics")
         return {(name.split("_")[1], labels["kind"], labels["direction"]): value for name, labels, value in e2e.samples(page)
                 if name in ("topdownd_memory_bytes_total", "topdownd_io_bytes_total") and labels["socket"] == "1"}
-    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", of_kinds(folder, each, peak=3e11), yaml=YAML) as daemon:
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", of_kinds(folder, each, peak=3e11),
+                                                             yaml=YAML + "uncore: {groups: [memory, io]}\n") as daemon:
         daemon.wait_round(2)
         before = now(daemon)
         assert set(before) == set(truth), before
@@ -237,6 +265,34 @@ def test_the_snapshot_of_sockets_has_the_values_of_boxes():
             assert abs(each["k"] * each["numerator_total"] - boxes["kinds"][0]["sockets"][0]["traffic"][0]["bytes_total"]) < 1, each
         for scope in ("host", "cpu"):
             assert "uncore" not in daemon.json(f"/api/v1/snapshot?scope={scope}")
+
+
+def test_the_catalog_and_the_plan_have_the_kinds():
+    """What could be measured outside the cores, what is, under which families, and with which events."""
+    with tempfile.TemporaryDirectory() as folder:
+        for groups, latency in (("memory", False), ("memory, Queue_Latency", True)):
+            with e2e.Daemon("--pmu", waiting(folder), yaml=YAML + f"uncore: {{groups: [{groups}]}}\n") as daemon:
+                daemon.wait_round(3)
+                told, = daemon.json("/api/v1/catalog")["uncore"]
+                plan, = daemon.json("/api/v1/plan")["uncore"]
+                page = e2e.wait_for(lambda: (lambda page: "topdownd_memory_bytes_total{" in page and
+                                             ("topdownd_memory_queue_latency_seconds{" in page or not latency) and page)(daemon.get("/metrics")), "values")
+            assert (told["pmu"], told["spec"]) == (plan["pmu"], plan["spec"]) == ("imc", "imc-sapphire-rapids") and plan["boxes"] == 8, plan
+            metrics = {each["metric"]: each for each in told["metrics"]}
+            read, waits = metrics["memory_read_bytes_per_second"], metrics["memory_queue_latency_seconds"]
+            assert (read["unit"], read["k"], read["families"]) == ("bytes per second", 64, ["topdownd_memory_bytes_total"]), read
+            assert read["planned"] and read["selected"] and read["formula"] == "64 * UNC_M_CAS_COUNT.RD / cpu_seconds", read
+            assert (waits["selected"], waits["planned"], waits["unit"]) == (latency, latency, "seconds per read"), waits
+            assert waits["title"] and ("uncore.groups" in (waits["reason"] or "")) != latency, waits
+            assert {each["name"] for each in told["groups"]} >= {"Traffic", "Queue_Latency"}, told["groups"]
+            assert all(each["unmeasurable"] is None and each["terms"] for each in told["events"]), told["events"]
+            families = {family for each in metrics.values() if each["planned"] for family in each["families"]}
+            assert families and all(f"# TYPE {family} " in page for family in families), families
+            events = {event["name"] for group in plan["event_groups"] for event in group["events"]}
+            assert ("UNC_M_CLOCKTICKS" in events) == latency and events <= {each["name"] for each in told["events"]}, plan
+            assert ("memory_queue_latency_seconds" in plan["combined"]["metrics"]) == latency, plan
+            planned = {name for group in (*plan["event_groups"], plan["combined"]) for name in group["metrics"]}
+            assert planned == {name for name, each in metrics.items() if each["planned"]} and plan["not_plannable"] == [], plan
 
 
 def test_events_that_exceed_the_counters_take_turns_and_their_bytes_are_the_truth():

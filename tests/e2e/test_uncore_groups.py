@@ -52,6 +52,17 @@ def test_latency_is_occupancy_over_inserts_in_seconds():
             assert near(cycles / seconds, CYCLES)
 
 
+def test_the_shipped_sapphire_rapids_has_values_of_the_groups_that_its_kinds_have():
+    """100 ns from a miss to the data, 16.7 ns of them in the queue of the memory controller."""
+    with e2e.Daemon("--pmu", "sim:sapphire-rapids", yaml=SECONDS + "uncore: {groups: [memory, Latency, Queue_Latency]}\n") as daemon:
+        daemon.wait_round(3)
+        page = daemon.get("/metrics")
+    for socket in "01":
+        assert near(e2e.value_of(page, "topdownd_memory_latency_seconds", socket=socket), 100e-9), page
+        assert near(e2e.value_of(page, "topdownd_memory_queue_latency_seconds", socket=socket), 40 / 2.4e9), page
+    assert "topdownd_llc_miss_bytes_total" not in page, "nobody asked for remote"
+
+
 def test_a_latency_that_is_stated_in_time_is_one_quotient():
     rates = {f"l3_xi_sampled_latency{what}.dram_{where}": rate for what, where, rate in
              (("", "near", 9e6), ("", "far", 4e6), ("_requests", "near", 1e6), ("_requests", "far", 2e5))}
@@ -68,7 +79,7 @@ def test_a_latency_that_is_stated_in_time_is_one_quotient():
 def test_only_groups_that_are_named_are_measured_and_bytes_stay_families_of_their_own():
     with tempfile.TemporaryDirectory() as folder:
         host = simulated(folder, "home", "cha-sapphire-rapids", HOME)
-        with e2e.Daemon("--pmu", host, yaml=SECONDS) as daemon:
+        with e2e.Daemon("--pmu", host, yaml=SECONDS + "uncore: {groups: [remote]}\n") as daemon:
             daemon.wait_round(2)
             page = daemon.get("/metrics")
         assert "topdownd_memory_latency_seconds" not in page, "nobody asked for it"
@@ -162,6 +173,23 @@ def test_groups_of_the_vendors_files_are_measured_on_the_boxes_that_have_their_e
             assert "topdownd_mem_mixed" not in page, "its events have no window in common"
             kinds = daemon.json("/api/v1/uncore")["kinds"]
             assert [(kind["pmu"], kind["spec"], len(kind["boxes"])) for kind in kinds] == [("uncore_imc", "newlake", 3)], kinds
+
+
+def test_a_replay_tells_which_kinds_are_not_recorded():
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = vendors_host(folder)
+        path = os.path.join(folder, "recording")
+        for groups, told in (("uncore_imc", True), ("memory", False)):
+            with e2e.Daemon(*here, "--record", path, yaml=SECONDS + specs + f"uncore: {{groups: [{groups}]}}\n") as daemon:
+                daemon.wait_round(1)
+                daemon.stop()
+            with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", yaml=SECONDS) as daemon:
+                e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
+                warning = f"{path}: uncore_imc was measured then with the vendor's files, and recordings do not hold that: it is not replayed"
+                assert daemon.log().count(warning) == told, daemon.log()
 
 
 def test_a_metric_of_other_pmus_says_which_group_measures_it():

@@ -137,6 +137,16 @@ def test_persistent_memory_is_counted_where_there_is_some():
     assert not boxes_of(boxes, "pmm"), "the host has none"
 
 
+def test_kinds_that_find_no_room_are_told():
+    with tempfile.TemporaryDirectory() as folder:
+        uncore_hosts.more_than_fit(folder)
+        path = e2e.write_text(f"{folder}/wide.yaml", "listen: none\nuncore: {groups: [memory, remote, llc, interconnect, io]}\n")
+        done = subprocess.run([BINARY, "check-config", path, "--path.data", ROOT, "--path.sysfs", folder, "--path.procfs", folder,
+                               "--path.run", folder], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        assert done.returncode == 0, done
+        assert "room for 7 kinds of PMUs" in done.stdout and "Left out: iio" in done.stdout, done
+
+
 def test_cxl_memory_is_counted_at_the_ports_where_there_is_some():
     _, boxes, pmus = lists(uncore_hosts.cxl_ports)
     assert [len(boxes_of(boxes, name)) for name in ("cxlcm", "cxldp", "cxl", "iio")] == [4, 4, 1, 4]

@@ -114,6 +114,16 @@ def persistent(folder):
     return host
 
 
+def more_than_fit(folder):
+    """A Xeon with every kind at once."""
+    host = xeon_max(folder)
+    host.write({"bus/nd/devices/nmem0/devtype": "nvdimm", "bus/cxl/devices/mem0/numa_node": "0"})
+    for kind in ("cxlcm", "cxldp", "cha", "upi"):
+        host.pmu(f"uncore_{kind}_0", WIDE)
+    host.pmu("uncore_iio_0", IIO | {"ch_mask": "config:36-47", "fc_mask": "config:48-50"})
+    return host
+
+
 CXL_DEVICE = {"mask": "config:0-31", "gid": "config:32-47", "vid": "config:48-63", "threshold": "config1:0-15", "invert": "config1:16",
               "edge": "config1:17"}
 CXL_EVENTS = {"events/s2m_drs_memdata": "config=0x1e98002500000001", "events/m2s_rwd_memwr": "config=0x1e98002100000002"}

@@ -201,7 +201,7 @@ static void test_the_plan_names_event_groups_and_what_cannot_be_planned(void **s
     struct exporter_host host;
     host_init(&host);
     struct text text = {0};
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     cJSON *root = parse(&text);
     assert_number(root, "slot_seconds", 0.2);
     assert_text(root, "seed", "18446744073709551615");
@@ -225,7 +225,7 @@ static void test_a_fixed_plan_says_so(void **state) {
     struct exporter_host host;
     host_init(&host);
     struct text text = {0};
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     cJSON *root = parse(&text);
     assert_text(root, "mode", "fixed");
     assert_true(cJSON_IsNull(at(root, "adaptive")));
@@ -252,7 +252,7 @@ static void test_an_adaptive_plan_says_what_is_raised_why_and_since_when(void **
     const struct adapt_report report = host_report(groups);
     struct text text = {0};
     host.view.adapt = &report;
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     cJSON *root = parse(&text);
     assert_text(root, "mode", "adaptive");
     assert_text(root, "adaptive.groups[0].group", "Topdown_L1");
@@ -315,7 +315,7 @@ static void test_the_plan_says_of_each_event_whether_the_pmu_has_it(void **state
     host.plan->support[catalog_find_event(host.catalog, "L1D_MISS")] = PLAN_UNSUPPORTED;
     host.plan->reserved_counters = 2;
     struct text text = {0};
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     cJSON *root = parse(&text);
     assert_number(root, "general_counters", 4);
     assert_number(root, "reserved_counters", 2);
@@ -330,7 +330,7 @@ static void test_the_plan_says_of_each_event_whether_the_pmu_has_it(void **state
     assert_text(root, "events[8].support", "unsupported");
     cJSON_Delete(root);
     host.view.counters.total = host.view.counters.usable = 0;
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     root = parse(&text);
     assert_true(cJSON_IsNull(at(root, "counters_total")));
     assert_true(cJSON_IsNull(at(root, "counters_usable")));
@@ -461,7 +461,7 @@ static void test_what_gets_no_more_of_the_round_is_not_told_to_be_raised(void **
     struct snapshot *snapshot = host_snapshot(&host);
     struct text text = {0};
     host.view.adapt = &report;
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     cJSON *root = parse(&text);
     assert_true(cJSON_IsFalse(at(root, "adaptive.groups[1].raised")));
     assert_true(cJSON_IsNull(at(root, "adaptive.groups[1].raised_by")));

@@ -64,7 +64,7 @@ static void test_the_catalog_is_as_on_file(void **state) {
     struct exporter_host host;
     tree_host_init(&host);
     struct text text = {0};
-    assert_int_equal(json_render_catalog(&host.view, &text), 0);
+    assert_int_equal(json_render_catalog(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     check_golden("toy_catalog.json", &text);
     host_deinit(&host);
 }
@@ -353,7 +353,7 @@ static void test_the_plan_marks_what_was_not_selected_and_what_is_combined(void 
     struct exporter_host host;
     tree_host_init(&host);
     struct text text = {0};
-    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    assert_int_equal(json_render_plan(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, 0, &text), 0);
     text_append(&text, "", 1);
     cJSON *root = cJSON_Parse(text.data);
     const cJSON *group, *combined = cJSON_GetObjectItem(root, "combined");

@@ -117,6 +117,25 @@ static void test_a_group_without_a_counter_adds_nothing(void **state) {
     memory_reader_free(reader);
 }
 
+// Of the two caches of a socket one counts from the second reading on, and had counted long before.
+static void test_what_a_cache_counted_before_it_was_read_is_no_bandwidth(void **state) {
+    (void)state;
+    struct host_memory *memory = host_memory_new();
+    assert_non_null(memory);
+    memory->seconds = 10;
+    memory->n_domains = 2;
+    memory->domains[0] = (struct host_memory_domain){.id = 0, .bytes = {1100, 100, NAN}, .before = {1000, 100, NAN}};
+    memory->domains[1] = (struct host_memory_domain){.id = 1, .bytes = {8e12, 1e12, NAN}, .before = {NAN, NAN, NAN}};
+    host_memory_sum_sockets(memory);
+    assert_int_equal(memory->n_sockets, 1);
+    assert_true(memory->sockets[0].bytes.local == 8e12 + 1100);
+    assert_true(isnan(host_memory_rate(&memory->sockets[0].bytes, &memory->sockets[0].before, memory->seconds)));
+    memory->domains[1].before = memory->domains[1].bytes;
+    host_memory_sum_sockets(memory);
+    assert_true(host_memory_rate(&memory->sockets[0].bytes, &memory->sockets[0].before, memory->seconds) == 10);
+    host_memory_unref(memory);
+}
+
 static void test_where_no_counter_is_assigned_at_all_it_says_so(void **state) {
     const struct host_tree *tree = *state;
     add_caches(tree, 1);
@@ -306,6 +325,7 @@ int main(void) {
         ON_A_TREE(test_control_groups_add_up_and_monitoring_groups_are_in_them),
         ON_A_TREE(test_amd_has_a_domain_for_each_core_complex),
         ON_A_TREE(test_a_group_without_a_counter_adds_nothing),
+        ON_A_TREE(test_what_a_cache_counted_before_it_was_read_is_no_bandwidth),
         ON_A_TREE(test_where_no_counter_is_assigned_at_all_it_says_so),
         ON_A_TREE(test_without_local_bytes_all_are_of_one_kind),
         ON_A_TREE(test_a_count_that_falls_adds_nothing_and_goes_on),

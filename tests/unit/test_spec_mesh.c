@@ -118,11 +118,38 @@ static void test_a_file_of_no_mesh_is_refused(void **state) {
     assert_non_null(strstr(errors.items[0].text, "describes no mesh"));
 }
 
+// Files of vendors may be of any form. Each of these crashed, or was told to be a lack of memory.
+static void test_a_list_in_the_place_of_names_is_refused(void **state) {
+    (void)state;
+    static const char *const documents[] = {
+        "{\"product_configuration\": {}, \"components\": [{\"events\": {}}]}",
+        "{\"product_configuration\": {}, \"components\": {\"HNF\": 1}}",
+        "{\"product_configuration\": {}, \"components\": {\"HNF\": {\"metrics\": [{}]}}}",
+        "{\"product_configuration\": {}, \"components\": {\"HNF\": {\"groups\": {\"metrics\": [{}]}}}}",
+        "{\"product_configuration\": {}, \"components\": {}, \"metrics\": [{}]}",
+        "{\"components\": {}}",
+    };
+    const struct spec_mesh_nodes nodes = {.has = has_node};
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        char path[] = "/tmp/topdownd-mesh-XXXXXX";
+        struct errors errors = {0};
+        struct catalog_builder *builder = NULL;
+        FILE *file = fdopen(mkstemp(path), "w");
+        assert_non_null(file);
+        assert_true(fputs(documents[i], file) >= 0);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(spec_json_read_mesh(path, &nodes, &errors, &builder), -EINVAL);
+        assert_non_null(strstr(errors.items[0].text, "describes no mesh"));
+        (void)unlink(path);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics_are_worth_what_another_evaluator_finds),
         cmocka_unit_test(test_what_needs_watchpoints_is_listed_with_its_reason),
         cmocka_unit_test(test_a_file_of_no_mesh_is_refused),
+        cmocka_unit_test(test_a_list_in_the_place_of_names_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
