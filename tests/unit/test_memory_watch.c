@@ -70,6 +70,7 @@ static void test_where_nothing_is_counted_it_looks_once_a_minute(void **state) {
     memory_add_cpus(*state, 0, 4, "0\n");
     memory_add_node(*state, 0, "0-3\n", 64);
     begin(&watched, *state);
+    watched.hands.took_ns = MS / 10;
     assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 120);
     memory_watch_free(watched.watch);
 }
