@@ -34,7 +34,8 @@ enum recording_kind {
     RECORDING_MEMORY = 'm', // recording_memory.h
     // in such a record:
     RECORDING_DEFINITION = 'd', // what their events are, where no spec says it
-    RECORDING_GONE = 'g'        // from here on they are not measured
+    RECORDING_GONE = 'g',       // from here on they are not measured
+    RECORDING_MISSING = 'n'     // they are measured, and not recorded
 };
 
 // Collects records to be written. The caller empties it (n = 0). All zero to begin with.
@@ -111,6 +112,7 @@ int recording_put_boxes(struct recording_buffer *out, const char *name, const st
 // What is put there where a kind is no longer measured; and, after the header, what the events are of a catalog that
 // the configuration has chosen (core/spec/catalog.h).
 int recording_put_gone(struct recording_buffer *out);
+int recording_put_missing(struct recording_buffer *out); // where a kind is measured that recordings do not hold
 int recording_put_definition(struct recording_buffer *out, const struct catalog *catalog);
 
 struct recording_record {

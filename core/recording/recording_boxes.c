@@ -19,6 +19,8 @@ int recording_put_boxes(struct recording_buffer *out, const char *name, const st
 
 int recording_put_gone(struct recording_buffer *out) { return bytes_end(out, bytes_begin(out, RECORDING_GONE)); }
 
+int recording_put_missing(struct recording_buffer *out) { return bytes_end(out, bytes_begin(out, RECORDING_MISSING)); }
+
 // ---- what the events are ----
 
 int recording_put_definition(struct recording_buffer *out, const struct catalog *catalog) {

@@ -49,12 +49,18 @@ static struct memory_reader_choice choose(const struct setup *setup) {
 
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+// True if the host has something that the kernel counts, or may have.
+static bool is_counted(const struct host_memory *memory) {
+    return !memory || memory->n_nodes > 1 || memory->resctrl == RESCTRL_COUNTING;
+}
+
 // How long the next reading waits after one that took so long.
-static uint64_t pause_ns(uint64_t took_ns, uint64_t cpu_ns, unsigned interrupts) {
+static uint64_t pause_ns(bool counted, uint64_t took_ns, uint64_t cpu_ns, unsigned interrupts) {
     const uint64_t second_ns = UINT64_C(1000000000);
     uint64_t of_time = longer(cpu_ns * MEMORY_WATCH_SHARE, took_ns * MEMORY_WATCH_WAIT_SHARE);
     uint64_t of_interrupts = interrupts * second_ns / MEMORY_WATCH_INTERRUPTS;
-    return longer(MEMORY_WATCH_SECONDS * second_ns, longer(of_time, of_interrupts));
+    uint64_t least = (counted ? MEMORY_WATCH_SECONDS : MEMORY_WATCH_IDLE_SECONDS) * second_ns;
+    return longer(least, longer(of_time, of_interrupts));
 }
 
 // A mistake in a file is said once.
@@ -83,7 +89,7 @@ static void read_now(struct memory_watch *watch, uint64_t now_ns) {
     uint64_t took_ns = self->clocks->monotonic_ns(self->clocks->context) - self->step_begun_ns;
     uint64_t cpu_ns = self->clocks->thread_cpu_ns(self->clocks->context) - self->step_cpu_ns;
     self_change_end(self, interrupts, interrupts);
-    watch->due_ns = now_ns + pause_ns(took_ns, cpu_ns, interrupts);
+    watch->due_ns = now_ns + pause_ns(is_counted(memory), took_ns, cpu_ns, interrupts);
     if (!memory)
         return; // the last one stays
     log_resctrl(watch->newest, memory);

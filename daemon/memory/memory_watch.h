@@ -8,7 +8,8 @@
 // of each CPU for it, and resctrl's files make other CPUs answer. So the next reading waits until this one took less
 // CPU time than a MEMORY_WATCH_SHARE-th of the time in between, until MEMORY_WATCH_INTERRUPTS a second would not be
 // exceeded, and, where another CPU was slow to answer, until measuring stood still for less than a
-// MEMORY_WATCH_WAIT_SHARE-th.
+// MEMORY_WATCH_WAIT_SHARE-th. A host with one node and without resctrl has nothing that is counted, and is only looked
+// at every MEMORY_WATCH_IDLE_SECONDS, in case that changes.
 
 #include "core/memory/host_memory.h"
 #include "daemon/base/self.h"
@@ -16,6 +17,7 @@
 
 enum {
     MEMORY_WATCH_SECONDS = 10,
+    MEMORY_WATCH_IDLE_SECONDS = 60,
     MEMORY_WATCH_SHARE = 10000,
     MEMORY_WATCH_WAIT_SHARE = 100,
     MEMORY_WATCH_INTERRUPTS = 10

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "collectors/recording/recording_file.h"
+#include "core/recording/recording_bytes.h"
 #include "core/recording/recording_memory.h"
 #include "daemon/base/log.h"
 #include "daemon/record/record_facts.h"
@@ -24,8 +25,9 @@ struct reel {
     struct record_stream *stream;           // NULL: the core type's recording is over
     struct record *parts[SOURCE_TYPES_MAX]; // the core type's, NULL if it is over; then its boxes'
     size_t n_parts;
-    struct recording_buffer one;  // a record of boxes
-    char *gone[SOURCE_TYPES_MAX]; // kinds of boxes that are no longer measured, which is to be put
+    struct recording_buffer one;     // a record of boxes
+    struct recording_buffer missing; // the records of kinds of boxes that are not recorded
+    char *gone[SOURCE_TYPES_MAX];    // kinds of boxes that are no longer measured, which is to be put
     size_t n_gone;
     struct host_memory *memory; // the newest reading of the kernel's counts; NULL: none
     bool has_memory;            // there are records of it
@@ -134,7 +136,14 @@ static void reel_leave(struct reel *reel, struct record *record) {
     forget_gone(reel);
     host_memory_unref(reel->memory);
     recording_buffer_deinit(&reel->one);
+    recording_buffer_deinit(&reel->missing);
     free(reel);
+}
+
+// Boxes are recorded with the first core type. Out of memory, a replay will not tell what it lacks.
+static void note_missing(struct record *record, const struct setup *setup, const struct core_type *type) {
+    if (type == &setup->types[0])
+        (void)record_facts_missing(&record->reel->missing, setup);
 }
 
 static uint64_t bytes_max_of(const struct setup *setup) { return setup->record_bytes / setup->n_types; }
@@ -159,6 +168,7 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
         return r;
     }
     reel_join(reel, record);
+    note_missing(record, setup, type);
     if (!setup->quiet)
         log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", path, path,
                  (double)bytes_max_of(setup) / (1 << 20));
@@ -198,8 +208,10 @@ void record_change(struct record *record, const struct setup *setup, const struc
     header.id = record->header.id;
     header.part = record->header.part;
     header.timestamp_seconds = record->header.timestamp_seconds;
-    if (!record->boxes)
+    if (!record->boxes) {
         record_stream_limit(record->reel->stream, bytes_max_of(setup));
+        note_missing(record, setup, type);
+    }
     bool same = record->boxes ? record_facts_same_catalog(&header, &record->header)
                               : record_facts_same_beginning(&header, &record->header);
     record->begins = record->begins || !same;
@@ -300,6 +312,16 @@ static int put_part(struct record *record) {
     return r == 0 && record->view ? put_plan(record, record->plan_known) : r;
 }
 
+// Puts which kinds are not recorded.
+static int put_missing(struct reel *reel) {
+    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
+    size_t before = buffer->n;
+    buffer->failed = false;
+    if (reel->missing.n > 0)
+        bytes_put(buffer, reel->missing.bytes, reel->missing.n);
+    return record_stream_take(reel->stream, before, buffer->failed ? -ENOMEM : 0);
+}
+
 // Puts the newest reading of the kernel's counts of memory.
 static int put_memory(struct reel *reel) {
     struct recording_buffer *buffer = record_stream_buffer(reel->stream);
@@ -313,6 +335,8 @@ static int put_beginning(struct reel *reel) {
     for (size_t i = 1; i < reel->n_parts && r == 0; i++)
         if (reel->parts[i]->view)
             r = put_part(reel->parts[i]);
+    if (r == 0)
+        r = put_missing(reel);
     if (r == 0 && (reel->memory || reel->has_memory))
         r = put_memory(reel);
     if (r < 0)

@@ -64,3 +64,14 @@ void record_facts_of_view(struct recording_facts *out, const struct view *view) 
         trouble->uncore = view->pmu_errors[i].uncore;
     }
 }
+
+int record_facts_missing(struct recording_buffer *out, const struct setup *setup) {
+    struct recording_buffer within = {0};
+    out->n = 0;
+    int r = recording_put_missing(&within);
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes && r == 0; i++)
+        if (setup->types[i].source->vendors)
+            r = recording_put_boxes(out, setup->types[i].source->pmu_name, &within);
+    recording_buffer_deinit(&within);
+    return r;
+}

@@ -16,6 +16,10 @@ bool record_facts_same_beginning(const struct recording_header *a, const struct 
 // Likewise for a header of boxes: beside the core type's, it only tells what their catalog is.
 bool record_facts_same_catalog(const struct recording_header *a, const struct recording_header *b);
 
+// Puts, instead of what is there, a record for each kind of boxes that a set-up measures and that is not recorded.
+// Returns 0 or -ENOMEM.
+int record_facts_missing(struct recording_buffer *out, const struct setup *setup);
+
 void record_facts_of_view(struct recording_facts *out, const struct view *view);
 
 #endif

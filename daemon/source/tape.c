@@ -281,6 +281,25 @@ int tape_boxes(struct tape *tape, struct recording_header *out, size_t max) {
     return (int)n;
 }
 
+static bool is_listed(char (*names)[RECORDING_TEXT_MAX + 1], size_t n, const char *name) {
+    bool is = false;
+    for (size_t i = 0; i < n && !is; i++)
+        is = strcmp(names[i], name) == 0;
+    return is;
+}
+
+size_t tape_missing(struct tape *tape, char (*out)[RECORDING_TEXT_MAX + 1], size_t max) {
+    char name[RECORDING_TEXT_MAX + 1];
+    struct recording_record within;
+    size_t n = 0;
+    for (size_t i = tape->n_files; i-- > 0;)
+        while (next_of_boxes(tape->files[i], name, &within))
+            if (within.kind == RECORDING_MISSING && n < max && !is_listed(out, n, name))
+                memcpy(out[n++], name, sizeof name);
+    rewind_tape(tape);
+    return n;
+}
+
 int tape_definition(struct tape *tape, const char *kind, struct recording_definition *out) {
     char name[RECORDING_TEXT_MAX + 1];
     struct recording_record within;

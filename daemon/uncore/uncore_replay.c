@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/log.h"
 #include "daemon/source/source_recording.h"
 #include "daemon/uncore/uncore_chosen.h"
 #include "daemon/uncore/uncore_source.h"
@@ -63,6 +64,18 @@ static int add_kind(struct setup *setup, struct tape *tape, const struct recordi
     return 0;
 }
 
+static int tell_missing(struct tape *tape) {
+    char(*names)[RECORDING_TEXT_MAX + 1] = calloc(SOURCE_TYPES_MAX, sizeof *names);
+    size_t n = names ? tape_missing(tape, names, SOURCE_TYPES_MAX) : 0;
+    for (size_t i = 0; i < n; i++)
+        log_warning("%s: %.60s was measured then with the vendor's files, and recordings do not hold that: it is not "
+                    "replayed",
+                    tape->path, names[i]);
+    int r = names ? 0 : -ENOMEM;
+    free(names);
+    return r;
+}
+
 int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     struct tape *tape = source_recording_tape(setup->types[0].source);
     struct recording_header *headers = calloc(SOURCE_TYPES_MAX, sizeof *headers);
@@ -70,5 +83,5 @@ int uncore_replay_setup(struct setup *setup, const struct options *options, stru
     for (int i = 0; i < n && r >= 0; i++)
         r = add_kind(setup, tape, &headers[i], options, errors);
     free(headers);
-    return r < 0 ? r : 0;
+    return r < 0 ? r : tell_missing(tape);
 }

@@ -175,6 +175,23 @@ def test_groups_of_the_vendors_files_are_measured_on_the_boxes_that_have_their_e
             assert [(kind["pmu"], kind["spec"], len(kind["boxes"])) for kind in kinds] == [("uncore_imc", "newlake", 3)], kinds
 
 
+def test_a_replay_tells_which_kinds_are_not_recorded():
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = vendors_host(folder)
+        path = os.path.join(folder, "recording")
+        for groups, told in (("uncore_imc", True), ("memory", False)):
+            with e2e.Daemon(*here, "--record", path, yaml=SECONDS + specs + f"uncore: {{groups: [{groups}]}}\n") as daemon:
+                daemon.wait_round(1)
+                daemon.stop()
+            with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", yaml=SECONDS) as daemon:
+                e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
+                warning = f"{path}: uncore_imc was measured then with the vendor's files, and recordings do not hold that: it is not replayed"
+                assert daemon.log().count(warning) == told, daemon.log()
+
+
 def test_a_metric_of_other_pmus_says_which_group_measures_it():
     with tempfile.TemporaryDirectory() as folder:
         here, specs = vendors_host(folder)

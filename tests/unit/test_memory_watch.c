@@ -65,6 +65,16 @@ static void test_a_reading_is_made_every_ten_seconds(void **state) {
     memory_watch_free(watched.watch);
 }
 
+static void test_where_nothing_is_counted_it_looks_once_a_minute(void **state) {
+    struct watched watched;
+    memory_add_cpus(*state, 0, 4, "0\n");
+    memory_add_node(*state, 0, "0-3\n", 64);
+    begin(&watched, *state);
+    watched.hands.took_ns = MS / 10;
+    assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 120);
+    memory_watch_free(watched.watch);
+}
+
 static void test_a_reading_that_takes_long_is_rare(void **state) {
     struct watched watched;
     memory_two_sockets(*state);
@@ -137,6 +147,7 @@ static void test_nothing_of_this_host_describes_another(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_a_reading_is_made_every_ten_seconds),
+        ON_A_TREE(test_where_nothing_is_counted_it_looks_once_a_minute),
         ON_A_TREE(test_a_reading_that_takes_long_is_rare),
         ON_A_TREE(test_waiting_for_others_matters_less),
         ON_A_TREE(test_files_that_make_cpus_answer_are_at_most_ten_a_second),
