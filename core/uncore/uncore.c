@@ -72,3 +72,19 @@ int uncore_topology(const struct uncore_boxes *boxes, struct topology **out) {
         *out = topology_free(*out);
     return r;
 }
+
+enum traffic uncore_traffic(const struct catalog *catalog, unsigned event, double *bytes) {
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        const struct catalog_metric *metric = &catalog->metrics[m];
+        const struct formula_sum *sum = &metric->formula->numerator;
+        double k;
+        if (metric->traffic == TRAFFIC_NONE || !catalog_metric_ratio(metric, &k))
+            continue;
+        for (size_t t = 0; t < sum->n; t++)
+            if (sum->terms[t].variable == event) {
+                *bytes = k * sum->terms[t].coefficient;
+                return metric->traffic;
+            }
+    }
+    return TRAFFIC_NONE;
+}

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/host/topology.h"
+#include "core/spec/catalog.h"
 
 enum { UNCORE_NAME_MAX = 64 };
 
@@ -68,5 +69,9 @@ int uncore_boxes_continue(struct uncore_boxes *boxes, const struct uncore_boxes 
 // that is left out is a CPU that is not selected, one that is gone is none. Returns 0 or -ENOMEM; -EINVAL: there is no
 // box.
 int uncore_topology(const struct uncore_boxes *boxes, struct topology **out);
+
+// The traffic that an event is part of, and the bytes that one count of it stands for. TRAFFIC_NONE: it is part of
+// none.
+enum traffic uncore_traffic(const struct catalog *catalog, unsigned event, double *bytes);
 
 #endif

@@ -10,6 +10,7 @@
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/spec_json.h"
 #include "config/spec/uncore_kinds_json.h"
+#include "core/uncore/uncore.h"
 #include "daemon/command/list_chosen.h"
 
 enum { PATH_BYTES = 512 };
@@ -53,21 +54,13 @@ static int load(const struct list_pmus *list, const struct uncore_found *found, 
 
 // The traffic that an event is part of, and the bytes that a count of it stands for.
 static void add_traffic(const struct catalog *catalog, unsigned event, struct table *table) {
-    for (size_t m = 0; m < catalog->n_metrics; m++) {
-        const struct catalog_metric *metric = &catalog->metrics[m];
-        const struct formula_sum *sum = &metric->formula->numerator;
-        double k;
-        if (metric->traffic == TRAFFIC_NONE || !catalog_metric_ratio(metric, &k))
-            continue;
-        for (size_t t = 0; t < sum->n; t++)
-            if (sum->terms[t].variable == event) {
-                table_text(table, traffic_table[metric->traffic].name);
-                table_format(table, "%.10g", k * sum->terms[t].coefficient);
-                return;
-            }
-    }
-    table_text(table, NULL);
-    table_text(table, NULL);
+    double bytes;
+    enum traffic traffic = uncore_traffic(catalog, event, &bytes);
+    table_text(table, traffic_table[traffic].name);
+    if (traffic != TRAFFIC_NONE)
+        table_format(table, "%.10g", bytes);
+    else
+        table_text(table, NULL);
 }
 
 // The bytes that the kernel itself says a count of the event is, if it names the event and has a scale in bytes for it.

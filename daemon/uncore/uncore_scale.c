@@ -7,26 +7,11 @@
 
 static const double SAME = 1e-6; // relative: the kernel writes its scales with ten digits or more
 
-// The bytes that the spec takes a count of the event for; 0: it is part of no traffic.
-static double spec_bytes(const struct catalog *catalog, unsigned event) {
-    for (size_t m = 0; m < catalog->n_metrics; m++) {
-        const struct catalog_metric *metric = &catalog->metrics[m];
-        const struct formula_sum *sum = &metric->formula->numerator;
-        double k;
-        if (metric->traffic == TRAFFIC_NONE || !catalog_metric_ratio(metric, &k))
-            continue;
-        for (size_t t = 0; t < sum->n; t++)
-            if (sum->terms[t].variable == event)
-                return k * sum->terms[t].coefficient;
-    }
-    return 0;
-}
-
 // True if the kernel's event of this name contradicts the spec, which is noted.
 static bool contradicts(struct source *source, const struct uncore_box *box, unsigned event, const char *name) {
-    double ours = spec_bytes(source->catalog, event), kernels;
-    if (!(ours > 0) || uncore_find_bytes(&source->roots, box->pmu, name, &kernels) < 0 ||
-        fabs(kernels / ours - 1) < SAME)
+    double ours, kernels;
+    if (uncore_traffic(source->catalog, event, &ours) == TRAFFIC_NONE ||
+        uncore_find_bytes(&source->roots, box->pmu, name, &kernels) < 0 || fabs(kernels / ours - 1) < SAME)
         return false;
     source_note(source, source->pmu_name, "scale",
                 "the kernel says that a count of %s is %.10g bytes (events/%s.scale and .unit of %s), and spec %s says "
