@@ -320,6 +320,11 @@ static int choose(struct list_specs *list, const struct options *options, const 
         return find_own(options, data, errors, subject);
     memset(subject->found, true, list->n);
     size_t n = name ? list_specs_find(list, name, subject->found) : list->n, spec = 0;
+    if (n == 0 && !cpus && list_specs_add_boxes(list, name)) {
+        spec = list->n - 1;
+        n = 1;
+        subject->found[spec] = true;
+    }
     if (n == 0)
         return say_unknown(list, name);
     if (cpus)

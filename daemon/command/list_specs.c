@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/spec/spec_json.h"
 #include "core/base/name.h"
@@ -14,6 +15,7 @@
 enum { NAME_MAX_FOLDED = 256 };
 
 static const char CPUS[] = "cpus.json"; // which spec is for which CPU
+static const char BOXES[] = "uncore/";  // the folder of the specs of PMUs outside the cores
 
 static int is_spec(const struct dirent *entry) {
     size_t length = strlen(entry->d_name);
@@ -46,6 +48,19 @@ void list_specs_deinit(struct list_specs *list) {
         catalog_free(list->specs[--list->n].catalog);
 }
 
+bool list_specs_add_boxes(struct list_specs *list, const char *name) {
+    static const char kinds[] = "kinds"; // which kinds a CPU has
+    char path[sizeof list->folder + LIST_SPEC_NAME_MAX + 8];
+    struct list_spec *spec = &list->specs[list->n];
+    if (list->n == DATA_SPECS_MAX || strchr(name, '/') || strcmp(name, kinds) == 0 ||
+        snprintf(spec->name, sizeof spec->name, "%s%s", BOXES, name) >= LIST_SPEC_NAME_MAX)
+        return false;
+    (void)snprintf(path, sizeof path, "%s/%s.json", list->folder, spec->name);
+    bool found = access(path, F_OK) == 0;
+    list->n += found;
+    return found;
+}
+
 // Adds the software events that every Linux host has, if the folder has their spec.
 static int add_software(const struct list_specs *list, struct errors *errors, struct catalog_builder *builder) {
     char path[sizeof list->folder + LIST_SPEC_NAME_MAX + 8];
@@ -67,7 +82,8 @@ int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors)
     int r = spec_json_read(path, NULL, errors, &builder);
     if (r < 0)
         return r;
-    r = add_software(list, errors, builder);
+    if (strncmp(list->specs[spec].name, BOXES, sizeof BOXES - 1) != 0)
+        r = add_software(list, errors, builder);
     if (r == 0)
         list->specs[spec].catalog = catalog_builder_finish(builder);
     else

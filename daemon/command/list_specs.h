@@ -32,6 +32,10 @@ int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors)
 // (an array of DATA_SPECS_MAX) and returns their number.
 size_t list_specs_find(struct list_specs *list, const char *name, bool *found);
 
+// Adds the spec of a kind of PMUs outside the cores: the file of this name in the folder "uncore". False: there is
+// none.
+bool list_specs_add_boxes(struct list_specs *list, const char *name);
+
 // The nearest of the specs' names and of the other names of their CPUs; NULL if none is near.
 const char *list_specs_suggest(const struct list_specs *list, const char *name);
 

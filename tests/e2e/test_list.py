@@ -69,6 +69,18 @@ def test_every_spec_lists_its_groups_metrics_and_events():
     return f"{len(SPECS)} specs"
 
 
+def test_the_spec_of_boxes_lists_its_groups_metrics_and_events():
+    for spec in {row["spec"] for row in listed("pmus", "--cpu", "sapphire-rapids") if row["spec"]}:
+        file = json.loads(e2e.read_text(os.path.join(ROOT, "specs/uncore", spec + ".json")))
+        assert {row["name"] for row in listed("metrics", "--cpu", spec)} == set(file["metrics"]), spec
+        assert {row["name"] for row in listed("groups", "--cpu", spec)} >= set(file["groups"]["metrics"]), spec  # stages too
+        assert {row["name"] for row in listed("events", "--cpu", spec)} == set(file["events"]), spec
+    assert "Queue_Latency" in {row["name"] for row in listed("groups", "--cpu", "imc-sapphire-rapids")}
+    for name in ("kinds", "../neoverse-v2", "imc"):
+        assert "there is no spec for the CPU" in refused("metrics", "--cpu", name)
+    assert not any("uncore" in row["name"] for row in listed("cpus"))
+
+
 def test_what_no_host_can_measure_says_why():
     """By the events of each formula in the file: those of socket-wide PMUs, and those that can only be sampled."""
     said = 0
