@@ -60,11 +60,13 @@ static void put_memory_history(const struct shown *shown, unsigned socket, struc
     view_memory_metrics(shown, &names);
     text_append(&names, "", 1);
     out->failed = out->failed || names.failed;
-    if (!names.failed)
-        text_format(out,
-                    "<a class=\"nb\" id=\"memory-history-%u\" data-metric=\"%s\" "
-                    "href=\"/api/v1/history?scope=socket&amp;metric=%s\">Its history</a>",
-                    socket, names.data, names.data);
+    if (!names.failed) {
+        text_format(out, "<a class=\"nb\" id=\"memory-history-%u\" data-metric=\"", socket);
+        html_put(out, names.data);
+        text_string(out, "\" href=\"/api/v1/history?scope=socket&amp;metric=");
+        html_put(out, names.data);
+        text_string(out, "\">Its history</a>");
+    }
     text_free(&names);
 }
 
