@@ -68,13 +68,13 @@ def fetch(daemon, path, accept=None, coding=None):
 class Exposed:
     """The pages of a scenario, all of one snapshot."""
 
-    def __init__(self, stack, name, options=None, yaml=""):
+    def __init__(self, stack, name, options=None, uncore="groups: [memory, remote, llc, interconnect, io]"):
         folder = stack.enter_context(e2e.tempfile.TemporaryDirectory())
         limit = 1000 if name == CUT else "none"
         self.name, self.pages = name, {}
         self.daemon = stack.enter_context(e2e.Daemon(
             *(options or ("--pmu", f"sim:{name}")), "--textfile", folder,
-            yaml=f"{e2e.LISTEN_ANYWHERE}{yaml}slot: 100ms\nmode: adaptive\nstandard_error: true\n"
+            yaml=f"{e2e.LISTEN_ANYWHERE}uncore: {{{uncore}}}\nslot: 100ms\nmode: adaptive\nstandard_error: true\n"
             f"max_cpu_series: {limit}\nrecord: {{path: {folder}/recording, size: 64M}}\n"))
 
     def take(self):
@@ -86,11 +86,17 @@ class Exposed:
         snapshot = self.daemon.json("/api/v1/snapshot")
         return [s["sequence"] for s in snapshot.get("core_types", [snapshot])]
 
+    def _moment(self):
+        """Of all snapshots that a page shows: PMUs outside the cores have their own."""
+        sockets = self.daemon.json("/api/v1/snapshot?scope=socket")
+        kinds = sockets.get("core_types", [sockets])[0]["uncore"]
+        return self._when(), [kind["timestamp_seconds"] for kind in kinds]
+
     def _take(self):
-        before = self._when()
+        before = self._moment()
         pages = {(path, accept, coding): fetch(self.daemon, path, accept, coding)
                  for path in PAGES for accept in CONTENT_TYPES for coding in (None, "gzip")}
-        return pages if self._when() == before else None
+        return pages if self._moment() == before else None
 
     def text(self, path, accept=None):
         return self.pages[path, accept, None].text()
@@ -246,7 +252,7 @@ if __name__ == "__main__":
         made = [programs.enter_context(e2e.tempfile.TemporaryDirectory()) for _ in range(2)]
         EXPOSED.append(Exposed(programs, "PCIe stacks", with_stacks(made[0])))
         if not NO_EVENTS:
-            EXPOSED.append(Exposed(programs, "files", of_files(made[1]), "uncore: {pmus: [{name: uncore_foo_0, events: [faults]}]}\n"))
+            EXPOSED.append(Exposed(programs, "files", of_files(made[1]), "pmus: [{name: uncore_foo_0, events: [faults]}]"))
         for each in EXPOSED:
             each.take()
         e2e.run_tests()
