@@ -66,7 +66,7 @@ def test_keys_lead_to_a_metric_the_cpus_one_of_them_and_back():
         screen.wait("Tree (! high")
         screen.press("c")
         screen.wait("64 CPUs by backend_bound_ratio, the largest first", " CPU socket")
-        lines = e2e.wait_for(lambda: all(len(row.split()) > 4 for row in (now := screen.lines())[6:22]) and now, "rows of CPUs")
+        lines = e2e.wait_for(lambda: (now := screen.lines()) and all(len(row.split()) > 4 for row in now[6:22]) and now, "rows of CPUs")
         column = [float(line.split()[4]) for line in lines[6:22]]
         assert column == sorted(column, reverse=True) and column[0] > 50, lines
         screen.press("r")
