@@ -298,7 +298,7 @@ struct comparison {
     double goal, limit;
 };
 static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.8},
-                                                {STANDING, LEAST, true, 1.4, 2.1},
+                                                {STANDING, LEAST, true, 1.4, 1.85},
                                                 {ROTATING, BARE, true, 1.15, 2.0},
                                                 {STANDING, EXPORTER, true, 1.0 / 3, 0.45}};
 
