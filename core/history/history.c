@@ -238,13 +238,7 @@ static double boxes_of(const struct history *history, const struct series *serie
     const struct snapshot_layout *layout = history->layout;
     const struct topology *topology = layout->topology;
     const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[series->metric].metric];
-    double boxes = 0;
-    if (!topology->boxes || metric->traffic == TRAFFIC_NONE)
-        return 1;
-    for (size_t s = 0; s < topology->n_sockets; s++)
-        if (series->scope == 0 || series->scope == snapshot_scope_socket(s))
-            boxes += topology->sockets[s].measured;
-    return boxes;
+    return topology->boxes && metric->traffic != TRAFFIC_NONE ? (double)topology_measured(topology, series->scope) : 1;
 }
 
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {

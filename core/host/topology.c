@@ -157,6 +157,12 @@ bool topology_whole_cores(const struct topology *topology, size_t scope) {
     return whole;
 }
 
+size_t topology_measured(const struct topology *topology, size_t scope) {
+    if (scope == 0)
+        return topology->n_cpus;
+    return scope <= topology->n_sockets ? topology->sockets[scope - 1].measured : 1;
+}
+
 struct topology *topology_free(struct topology *topology) {
     if (topology) {
         free(topology->box_facts);

@@ -70,6 +70,9 @@ int topology_find_cpu(const struct topology *topology, unsigned id);
 // siblings together.
 bool topology_whole_cores(const struct topology *topology, size_t scope);
 
+// How many CPUs, or boxes, are measured in a scope, numbered as above.
+size_t topology_measured(const struct topology *topology, size_t scope);
+
 struct topology *topology_free(struct topology *topology);
 
 #endif

@@ -6,12 +6,9 @@
 const char VIEW_BOXES_NOT_SELECTED[] = "not selected: uncore.groups names no metric group that has it";
 
 double view_boxes_factor(const struct view *view, size_t scope, size_t metric) {
-    const struct topology *topology = view->layout->topology;
-    if (view_metric(view, metric)->traffic == TRAFFIC_NONE)
-        return 1;
-    return scope == 0                     ? (double)topology->n_cpus
-           : scope <= topology->n_sockets ? topology->sockets[scope - snapshot_scope_socket(0)].measured
-                                          : 1;
+    return view_metric(view, metric)->traffic == TRAFFIC_NONE
+               ? 1
+               : (double)topology_measured(view->layout->topology, scope);
 }
 
 void view_boxes_unit(const struct catalog_metric *metric, char *out, size_t size) {

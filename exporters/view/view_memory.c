@@ -3,13 +3,14 @@
 
 #include <math.h>
 
+#include "exporters/view/view_boxes.h"
+
 #define GIGABYTE 1e9
 
 // Bytes a second of all boxes of the socket: the metric is that of one box.
 static double rate_of(const struct view *view, const struct snapshot *snapshot, size_t socket, size_t metric) {
-    const struct snapshot_layout *layout = view->layout;
-    return snapshot->values[snapshot_metric(layout, snapshot_scope_socket(socket), metric)] *
-           layout->topology->sockets[socket].measured;
+    size_t scope = snapshot_scope_socket(socket);
+    return snapshot->values[snapshot_metric(view->layout, scope, metric)] * view_boxes_factor(view, scope, metric);
 }
 
 int view_memory_peak_metric(const struct view *view) {
