@@ -7,8 +7,9 @@
 // beside one plain group read a second and CPU; the other one must rotate, because its spec says that two of the events
 // fit at once, beside a bare loop of as many calls in as many wake-ups, whose pace follows the daemon's from window to
 // window. Both of these serve a page of the same length that never changes. All are scraped at the same moments, in an
-// order that changes, or not at all; windows with and without scrapes take turns, and the cheapest window of each
-// counts. node_exporter's perf collector runs beside them where it is installed. Afterwards strace counts system calls.
+// order that changes, or not at all. Windows with and without scrapes take turns. What others on the host disturb they
+// disturb for all, so two programs are compared window by window, and the median counts. node_exporter's perf collector
+// runs beside them where it is installed. Afterwards strace counts system calls.
 
 #include <cjson/cJSON.h>
 #include <ftw.h>
@@ -38,7 +39,8 @@ enum {
 };
 enum { ROTATING_GROUPS = 3, EXPORTER_PORT = 19100 };
 
-static const char CONFIG[] = "listen: [\"127.0.0.1:0\"]\nprofiles: {default: {groups: [stage_1]}}\n";
+// On two CPUs, slots of 200 ms would exceed the budget: the daemon would make them longer at some time of the run.
+static const char CONFIG[] = "listen: [\"127.0.0.1:0\"]\nslot: 300ms\nprofiles: {default: {groups: [stage_1]}}\n";
 
 struct window {
     double cpu, wakeups; // a minute
@@ -257,12 +259,16 @@ static int compare(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
+static double median(double *values, int n) {
+    qsort(values, (size_t)n, sizeof *values, compare);
+    return values[n / 2];
+}
+
 static double median_cpu(const struct contest *contest, int program, bool scraped) {
     double values[WINDOWS_MAX];
     for (int w = 0; w < contest->n_windows; w++)
         values[w] = contest->windows[program][scraped][w].cpu;
-    qsort(values, (size_t)contest->n_windows, sizeof *values, compare);
-    return values[contest->n_windows / 2];
+    return median(values, contest->n_windows);
 }
 
 // ---- results ----
@@ -280,40 +286,40 @@ static void report(const struct contest *contest, int i) {
         program_calls_a_second(program, STRACE_SECONDS));
 }
 
-// The window that others on the host disturbed least; `each`: for each call to the PMU.
-static double least_cpu(const struct contest *contest, int program, bool scraped, bool each) {
-    double least = INFINITY;
-    for (int w = 0; w < contest->n_windows; w++) {
-        const struct window *window = &contest->windows[program][scraped][w];
-        least = fmin(least, window->cpu / (each ? window->calls : 1));
-    }
-    return least;
-}
-
-// What is wanted, and where a regression of a quarter fails. On quiet machines 1.2 to 1.6, 1.5 to 1.8, 1.5 to 1.65 and
-// 0.31 to 0.37 are seen.
+// What is wanted, and where a regression of a quarter fails. On a machine on which nothing rests, so that all code is
+// cold after each sleep, 1.3 to 1.7, 1.65 to 1.75, 1.3 to 1.4 and 0.29 to 0.31 are seen.
 struct comparison {
     int ours, least;
     bool scraped;
     double goal, limit;
 };
-static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.8},
-                                                {STANDING, LEAST, true, 1.4, 1.85},
-                                                {ROTATING, BARE, true, 1.15, 2.0},
-                                                {STANDING, EXPORTER, true, 1.0 / 3, 0.45}};
+static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.7},
+                                                {STANDING, LEAST, true, 1.4, 1.8},
+                                                {ROTATING, BARE, true, 1.15, 1.65},
+                                                {STANDING, EXPORTER, true, 1.0 / 3, 0.42}};
 
-// The daemon's calls depend on how busy the host's cores are, and the bare loop has the pace of the window before:
-// these two are compared by what a call costs, with all that belongs to it.
+// The median over windows of what one program costs by what another one does; `each`: for each call to the PMU.
+static double median_ratio(const struct contest *contest, const struct comparison *comparison, bool each) {
+    double ratios[WINDOWS_MAX];
+    for (int w = 0; w < contest->n_windows; w++) {
+        const struct window *ours = &contest->windows[comparison->ours][comparison->scraped][w],
+                            *least = &contest->windows[comparison->least][comparison->scraped][w];
+        ratios[w] = ours->cpu / least->cpu / (each ? ours->calls / least->calls : 1);
+    }
+    return median(ratios, contest->n_windows);
+}
+
+// The daemon's orders are random, so its calls differ a little from window to window, and the bare loop has the pace of
+// the window before: these two are compared by what a call costs, with all that belongs to it.
 static bool judge(const struct contest *contest, const struct comparison *comparison, bool print) {
     const struct program *ours = &contest->programs[comparison->ours], *least = &contest->programs[comparison->least];
-    bool each = comparison->ours == ROTATING, scraped = comparison->scraped;
     double limit = comparison->limit * (contest->busy_share > BUSY_SHARE ? BUSY_WIDER : 1);
-    double ratio =
-        least_cpu(contest, comparison->ours, scraped, each) / least_cpu(contest, comparison->least, scraped, each);
+    double ratio = median_ratio(contest, comparison, comparison->ours == ROTATING);
     bool within = ratio <= limit;
     if (print)
         (void)printf("%s to %s%s: %.2f, goal %.2f, at most %.2f: %s\n", ours->name, least->name,
-                     scraped ? ", scraped" : "", ratio, comparison->goal, limit, within ? "ok" : "OVER THE LIMIT");
+                     comparison->scraped ? ", scraped" : "", ratio, comparison->goal, limit,
+                     within ? "ok" : "OVER THE LIMIT");
     return within;
 }
 

@@ -43,8 +43,8 @@ static const struct load_kind *kind_at(unsigned kind) {
     return kind < load_n_kinds ? &load_kinds[kind] : &load_correlated[kind - load_n_kinds];
 }
 
-// Twelve slots, one of them level 1's; where the PMU needs fewer event groups, the last ones stand for others.
-static struct plan *make_plan(const void *request) {
+// Where the PMU needs fewer event groups, the last ones stand for others.
+struct plan *sizes_plan(const void *request) {
     struct plan *plan;
     if (plan_new(request, &plan) < 0)
         abort();
@@ -162,7 +162,7 @@ static void begin_sizes(struct run *run, const struct plan_request *request, con
         own.slot_ns = slot_ms > 0 ? slot_ms * UINT64_C(1000000) : schedule_slot_ns(sizes[s].cpus);
         run->settings[s] =
             (struct setting){.name = sizes[s].name, .n_cpus = sizes[s].cpus, .rates = rates, .seconds = MINUTE};
-        setting_init(&run->settings[s], make_plan, &own);
+        setting_init(&run->settings[s], sizes_plan, &own);
         run->settings[s].n_counters = run->settings[s].plan->general_counters;
     }
 }

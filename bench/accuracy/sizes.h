@@ -7,6 +7,9 @@
 
 #include "bench/accuracy/trial.h"
 
+// Twelve slots, one of them level 1's, with a tenth of the time idle. `request`: a struct plan_request.
+struct plan *sizes_plan(const void *request);
+
 // Prints errors and coverage by load, and then the goals and interrupts. `request` selects the metric groups. Returns
 // false if a goal is missed that the schedule meets; that of MPKI's intervals counts only if `full`.
 bool sizes_check(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads, bool full);

@@ -190,7 +190,7 @@ static bool read_cpus(const struct host_roots *roots, const char *file, struct c
     struct host_files *kept = strchr(file, '/') ? NULL : roots->kept; // not those of each CPU
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/%s", roots->sysfs, file);
     return host_file_read_kept(kept, path, text, sizeof text) >= 0 && cpuset_parse(text, out) == 0 &&
-           cpuset_count(out) > 0;
+           !cpuset_is_empty(out);
 }
 
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out) { return read_cpus(roots, "online", out); }
@@ -208,9 +208,9 @@ static double count_sets(const struct host_roots *roots, const char *file, const
     *largest = 0;
     if (!read_cpus(roots, "online", &online))
         return NAN;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+    for (unsigned cpu = 0; (cpu = cpuset_next(&online, cpu)) < CPUSET_MAX; cpu++) {
         char name[96];
-        if (!cpuset_has(&online, cpu) || cpuset_has(&seen, cpu))
+        if (cpuset_has(&seen, cpu))
             continue;
         (void)snprintf(name, sizeof name, "cpu%u/topology/%s", cpu, file);
         bool known = read_cpus(roots, name, &set);

@@ -101,7 +101,7 @@ static void add_unbalanced(struct host_files *kept, const char *root, struct cpu
         return;
     (void)add_list(NULL, root, "cpuset.cpus", &all);
     add_balanced(root, 0, &balanced);
-    if (cpuset_count(&balanced) == 0)
+    if (cpuset_is_empty(&balanced))
         return;
     for (size_t w = 0; w < CPUSET_MAX / 64; w++)
         out->words[w] |= all.words[w] & ~balanced.words[w];

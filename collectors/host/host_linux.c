@@ -37,7 +37,7 @@ static int read_online(const struct host_roots *roots, char *path, struct cpuset
     ssize_t length = host_file_read_kept(roots->kept, path, text, sizeof text);
     if (length < 0)
         return (int)length;
-    return cpuset_parse(text, out) < 0 || cpuset_count(out) == 0 ? ONLINE_NO_LIST : ONLINE_KNOWN;
+    return cpuset_parse(text, out) < 0 || cpuset_is_empty(out) ? ONLINE_NO_LIST : ONLINE_KNOWN;
 }
 
 static int find_online(const struct host_roots *roots, struct errors *errors, struct cpuset *out) {

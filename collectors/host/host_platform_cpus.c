@@ -127,9 +127,7 @@ static void look_at(struct host_platform_cpus *pass, unsigned cpu) {
 }
 
 bool host_platform_cpus_look(struct host_platform_cpus *pass, size_t max) {
-    for (size_t n = 0; pass->next < CPUSET_MAX; pass->next++) {
-        if (!cpuset_has(&pass->online, pass->next))
-            continue;
+    for (size_t n = 0; (pass->next = cpuset_next(&pass->online, pass->next)) < CPUSET_MAX; pass->next++) {
         if (n++ == max)
             return false;
         look_at(pass, pass->next);
@@ -139,9 +137,7 @@ bool host_platform_cpus_look(struct host_platform_cpus *pass, size_t max) {
 
 int host_platform_cpus_first(const struct host_platform_cpus *pass) {
     int first = -1;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (!cpuset_has(&pass->online, cpu))
-            continue;
+    for (unsigned cpu = 0; (cpu = cpuset_next(&pass->online, cpu)) < CPUSET_MAX; cpu++) {
         if (!cpuset_has(&pass->isolated, cpu))
             return (int)cpu;
         first = first < 0 ? (int)cpu : first;

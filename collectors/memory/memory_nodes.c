@@ -13,7 +13,7 @@
 #include "collectors/memory/memory_text.h"
 
 enum { TEXT_BYTES = 4096, VMSTAT_BYTES = 32768 };
-static const double MIB = 1 << 20, NANOSECOND = 1e-9;
+static const double MEGABYTE = 1e6, NANOSECOND = 1e-9;
 
 static void note_problem(struct host_memory *out, const char *path, const char *wanted) {
     if (out->problem[0] == '\0')
@@ -21,25 +21,31 @@ static void note_problem(struct host_memory *out, const char *path, const char *
                        wanted);
 }
 
-// The numbers at the ends of a folder's names, ascending: of "node0", "node1" with the prefix "node".
+// The numbers at the ends of a folder's names, ascending: of "node0", "node1" with the prefix "node". Returns how many
+// there are; the lowest `max` are written.
 static size_t list_numbers(const char *folder, const char *prefix, unsigned *numbers, size_t max) {
     DIR *entries = opendir(folder);
     size_t n = 0, length = strlen(prefix);
-    for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry && n < max; entry = readdir(entries)) {
+    for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
         unsigned number;
         int end = 0;
         if (strncmp(entry->d_name, prefix, length) != 0 ||
             sscanf(entry->d_name + length, "%9u%n", &number, &end) != 1 || entry->d_name[length + (size_t)end] != '\0')
             continue;
-        size_t i = n++;
+        size_t i = n < max ? n : max;
+        n++;
         for (; i > 0 && numbers[i - 1] > number; i--)
-            numbers[i] = numbers[i - 1];
-        numbers[i] = number;
+            if (i < max)
+                numbers[i] = numbers[i - 1];
+        if (i < max)
+            numbers[i] = number;
     }
     if (entries)
         closedir(entries);
     return n;
 }
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 // ---- a node ----
 
@@ -60,12 +66,19 @@ static void read_counts(const char *folder, struct host_memory *out, struct host
         note_problem(out, path, "a line MemTotal with a size in kB");
 }
 
-// Its socket is that of its first CPU. Where the list cannot be read, the node is taken for one with CPUs.
+static int package_of(const struct host_roots *roots, unsigned cpu) {
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", roots->sysfs, cpu);
+    return (int)host_file_number(path, -1);
+}
+
+// Its socket is that of its first and its last CPU; firmware may join the memory of all sockets in one node. Where the
+// list cannot be read, the node is taken for one with CPUs.
 static void read_cpus(const struct host_roots *roots, const char *folder, struct host_memory *out,
                       struct host_memory_node *node) {
     char path[PATH_MAX], text[TEXT_BYTES];
     struct cpuset cpus;
-    unsigned cpu = 0;
+    unsigned first = 0, last = CPUSET_MAX - 1;
     (void)snprintf(path, sizeof path, "%s/cpulist", folder);
     if (host_file_read(path, text, sizeof text) < 0)
         return;
@@ -73,27 +86,31 @@ static void read_cpus(const struct host_roots *roots, const char *folder, struct
         note_problem(out, path, "a list of CPUs");
         return;
     }
-    while (cpu < CPUSET_MAX && !cpuset_has(&cpus, cpu))
-        cpu++;
-    if (cpu == CPUSET_MAX) {
+    while (first < CPUSET_MAX && !cpuset_has(&cpus, first))
+        first++;
+    if (first == CPUSET_MAX) {
         node->kind = HOST_MEMORY_WITHOUT_CPUS;
         return;
     }
-    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", roots->sysfs, cpu);
-    node->socket = (int)host_file_number(path, -1);
+    while (!cpuset_has(&cpus, last))
+        last--;
+    node->socket = package_of(roots, first);
+    if (package_of(roots, last) != node->socket)
+        node->socket = -1;
 }
 
-// Access class 1 is that of CPUs; class 0 is that of the nearest initiator of any kind.
-static void read_access(const char *folder, struct host_memory_access *out) {
+// Access class 1 is that of CPUs; class 0 is that of the nearest initiator of any kind. The kernel shows the table's
+// numbers, which are MB/s (ACPI, Heterogeneous Memory Attribute Table) and nanoseconds.
+static void read_access(const char *folder, unsigned node, struct host_memory_access *out) {
     const struct {
         const char *file;
         double *value, unit;
-    } files[] = {{"read_bandwidth", &out->read_bytes_per_second, MIB},
-                 {"write_bandwidth", &out->write_bytes_per_second, MIB},
+    } files[] = {{"read_bandwidth", &out->read_bytes_per_second, MEGABYTE},
+                 {"write_bandwidth", &out->write_bytes_per_second, MEGABYTE},
                  {"read_latency", &out->read_seconds, NANOSECOND},
                  {"write_latency", &out->write_seconds, NANOSECOND}};
+    char path[PATH_MAX];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[PATH_MAX];
         long long value = 0;
         for (int number = 1; number >= 0 && value <= 0; number--) {
             (void)snprintf(path, sizeof path, "%s/access%d/initiators/%s", folder, number, files[i].file);
@@ -101,6 +118,12 @@ static void read_access(const char *folder, struct host_memory_access *out) {
         }
         *files[i].value = value > 0 ? (double)value * files[i].unit : NAN;
     }
+    for (int number = 1; number >= 0 && !out->direct; number--) {
+        (void)snprintf(path, sizeof path, "%s/access%d/initiators/node%u", folder, number, node);
+        out->direct = access(path, F_OK) == 0;
+    }
+    (void)snprintf(path, sizeof path, "%s/memory_side_cache", folder);
+    out->direct = out->direct && access(path, F_OK) < 0;
 }
 
 static void read_node(const struct host_roots *roots, unsigned id, struct host_memory *out) {
@@ -112,7 +135,7 @@ static void read_node(const struct host_roots *roots, unsigned id, struct host_m
     (void)snprintf(folder, sizeof folder, "%s/devices/system/node/node%u", roots->sysfs, id);
     read_counts(folder, out, node);
     read_cpus(roots, folder, out, node);
-    read_access(folder, &node->access);
+    read_access(folder, id, &node->access);
 }
 
 // ---- tiers and devices ----
@@ -130,7 +153,7 @@ static void read_tiers(const struct host_roots *roots, struct host_memory *out) 
     struct cpuset nodes;
     (void)snprintf(folder, sizeof folder, "%s/devices/virtual/memory_tiering", roots->sysfs);
     size_t n = list_numbers(folder, "memory_tier", tiers, HOST_MEMORY_NODES_MAX);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < smaller(n, HOST_MEMORY_NODES_MAX); i++) {
         (void)snprintf(path, sizeof path, "%s/memory_tier%u/nodelist", folder, tiers[i]);
         if (host_file_read(path, text, sizeof text) < 0)
             continue;
@@ -176,8 +199,13 @@ void memory_nodes_read(const struct host_roots *roots, struct host_memory *out) 
     unsigned ids[HOST_MEMORY_NODES_MAX];
     (void)snprintf(folder, sizeof folder, "%s/devices/system/node", roots->sysfs);
     size_t n = list_numbers(folder, "node", ids, HOST_MEMORY_NODES_MAX);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < smaller(n, HOST_MEMORY_NODES_MAX); i++)
         read_node(roots, ids[i], out);
+    if (n > HOST_MEMORY_NODES_MAX && out->problem[0] == '\0')
+        (void)snprintf(out->problem, sizeof out->problem,
+                       "This host has %zu NUMA nodes, of which the first %d are shown; the host's totals are those of "
+                       "all nodes",
+                       n, HOST_MEMORY_NODES_MAX);
     read_tiers(roots, out);
     read_devices(roots, out);
 }

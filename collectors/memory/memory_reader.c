@@ -75,7 +75,7 @@ static void set_before(struct host_memory *memory, const struct host_memory *las
     }
     for (size_t i = 0; i < memory->n_domains; i++) {
         const struct host_memory_domain *domain = find_domain(last, memory->domains[i].id);
-        if (domain)
+        if (domain && !memory->domains[i].uneven)
             memory->domains[i].before = domain->bytes;
     }
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,39 @@ enum memory_text_bytes memory_text_bytes(const char *text, double *out) {
         if (strncmp(text, words[i], strlen(words[i])) == 0)
             return MEMORY_TEXT_UNAVAILABLE;
     return read_whole(text, '\n', out) ? MEMORY_TEXT_BYTES : MEMORY_TEXT_WRONG;
+}
+
+bool memory_text_domain(const char *name, unsigned *out) {
+    static const char prefix[] = "mon_L3_";
+    double number;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0 || !read_whole(name + sizeof prefix - 1, '\0', &number) ||
+        number > UINT32_MAX)
+        return false;
+    *out = (unsigned)number;
+    return true;
+}
+
+// One of a list of words, which ends at a comma or a line's end.
+static bool lists(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (; *text != '\0'; text += strcspn(text, ",\n"), text += strspn(text, ",\n"))
+        if (strncmp(text, word, length) == 0 && strchr(",\n", text[length]))
+            return true;
+    return false;
+}
+
+// Bits of "0=0x7f;1=0x7f", and the same as words. CPUs without slow memory have no bits for it (0x30).
+bool memory_text_counts_all(const char *text) {
+    static const char *const words[] = {"local_reads", "remote_reads", "local_non_temporal_writes",
+                                        "remote_non_temporal_writes", "dirty_victim_writes_all"};
+    static const unsigned long needed = 0x4f;
+    bool all = true;
+    const char *value = strchr(text, '=');
+    for (size_t i = 0; !value && i < sizeof words / sizeof *words; i++)
+        all = all && lists(text, words[i]);
+    for (; value && all; value = strchr(value + 1, '='))
+        all = (strtoul(value + 1, NULL, 16) & needed) == needed;
+    return all;
 }
 
 // The field of a line, counted from 0; its length is up to the next blank. NULL: the line has fewer.

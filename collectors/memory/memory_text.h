@@ -28,6 +28,14 @@ enum memory_text_bytes {
 };
 enum memory_text_bytes memory_text_bytes(const char *text, double *out);
 
+// The number of a monitoring domain in the name of its folder, "mon_L3_00". Arm's are numbers of caches of up to 32
+// bits.
+bool memory_text_domain(const char *name, unsigned *out);
+
+// True if resctrl's event of all bytes counts all reads, writes and dirty lines that leave the cache. `text` is that of
+// event_configs/mbm_total_bytes/event_filter, or of mbm_total_bytes_config.
+bool memory_text_counts_all(const char *text);
+
 // Finds where resctrl is mounted, in the text of /proc/PID/mountinfo. False: nowhere, or the path is too long.
 bool memory_text_resctrl(const char *text, char *path, size_t size);
 

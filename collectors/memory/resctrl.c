@@ -14,21 +14,32 @@
 #include "collectors/memory/memory_text.h"
 #include "core/base/array.h"
 
-enum { TEXT_BYTES = 64, LIST_BYTES = 4096, MOUNTS_BYTES = 1 << 17, L3 = 3, CACHES_MAX = 8, GROUP_MAX = 256 };
+enum { TEXT_BYTES = 64, LIST_BYTES = 4096, FILTER_BYTES = 4096, L3 = 3, CACHES_MAX = 8, GROUP_MAX = 256 };
 
-// What a group has counted in a domain, as of the last reading. The inode tells a group from another one that got its
-// name, and knows it again under another name.
+// What a group has counted in a domain, as of the last reading that gave a number. The inode tells a group from another
+// one that got its name, and knows it again under another name.
 struct counted {
     ino_t group;
     size_t domain;
     double total, local; // local NaN: not told apart
     bool seen;           // in this pass
+    bool fresh;          // in no pass before it
+    bool waits;          // it was there without a number, and has never had one
+    bool readable;       // it had a number in the pass before
+};
+
+// What the two files of a domain say.
+enum meaning {
+    MEANING_APART, // the total less local bytes is what other nodes' memory moved
+    MEANING_ALL,   // the total is everything, and says nothing of nodes
+    MEANING_PART   // somebody has chosen to count less
 };
 
 struct domain {
     unsigned id;
     int socket;
     struct host_memory_bytes bytes;
+    bool uneven; // in this pass, as in struct host_memory_domain
 };
 
 struct resctrl {
@@ -56,12 +67,18 @@ struct resctrl *resctrl_free(struct resctrl *resctrl) {
 
 // ---- where ----
 
+// Line by line: a host of many containers has megabytes of mounts.
 static bool find_mount(struct resctrl *resctrl) {
-    char path[PATH_MAX], *text = malloc(MOUNTS_BYTES);
+    char path[PATH_MAX], *line = NULL;
+    size_t size = 0;
+    bool found = false;
     (void)snprintf(path, sizeof path, "%s/self/mountinfo", resctrl->roots->procfs);
-    bool found = text && host_file_read(path, text, MOUNTS_BYTES) > 0 &&
-                 memory_text_resctrl(text, resctrl->mount, sizeof resctrl->mount);
-    free(text);
+    FILE *mounts = fopen(path, "re");
+    while (mounts && !found && getline(&line, &size, mounts) > 0)
+        found = memory_text_resctrl(line, resctrl->mount, sizeof resctrl->mount);
+    if (mounts)
+        (void)fclose(mounts);
+    free(line);
     return found;
 }
 
@@ -112,7 +129,25 @@ struct pass {
     struct host_memory *out;
     unsigned n_groups, n_files;
     bool too_many;
+    enum meaning meaning;
 };
+
+// AMD's events can be chosen, for all domains (event_configs, Linux 6.18) or for each (mbm_total_bytes_config, Linux
+// 6.3), and there dirty lines that leave the cache for local memory are part of the total, not of the local bytes: what
+// is not local is not remote. Intel's hosts and Arm's have no such file. Reading the older one makes a CPU of each
+// domain answer.
+static enum meaning read_meaning(struct pass *pass) {
+    char path[PATH_MAX], text[FILTER_BYTES];
+    const char *mount = pass->resctrl->mount;
+    (void)snprintf(path, sizeof path, "%s/info/L3_MON/event_configs/mbm_total_bytes/event_filter", mount);
+    bool found = host_file_read(path, text, sizeof text) > 0;
+    if (!found) {
+        (void)snprintf(path, sizeof path, "%s/info/L3_MON/mbm_total_bytes_config", mount);
+        found = host_file_read(path, text, sizeof text) > 0;
+        pass->n_files += found ? (unsigned)pass->resctrl->n_domains : 0;
+    }
+    return !found ? MEANING_APART : memory_text_counts_all(text) ? MEANING_ALL : MEANING_PART;
+}
 
 // Reads a file of a domain. False: there is none, or it has no number now; *missing tells which.
 static bool read_bytes(struct pass *pass, const char *folder, const char *name, double *out, bool *missing) {
@@ -158,28 +193,47 @@ static struct counted *find_counted(struct resctrl *resctrl, ino_t group, size_t
     if (!counted)
         return NULL;
     resctrl->counted = counted;
-    counted[resctrl->n_counted] = (struct counted){.group = group, .domain = domain};
+    counted[resctrl->n_counted] = (struct counted){.group = group, .domain = domain, .fresh = true};
     return &counted[resctrl->n_counted++];
 }
 
 // Bytes count only where both files have a number, so that a difference never takes one for the other.
+static bool read_now(struct pass *pass, const char *folder, struct counted *now) {
+    bool missing;
+    if (!read_bytes(pass, folder, "mbm_total_bytes", &now->total, &missing))
+        return false;
+    return pass->meaning != MEANING_APART || read_bytes(pass, folder, "mbm_local_bytes", &now->local, &missing) ||
+           missing;
+}
+
+// Adds what a group has counted. All that a new one counted came since it was made. One that was there without a
+// number, such as without a counter, may have counted for days: it counts from its first number on.
+static void take(struct domain *domain, struct counted *before, const struct counted *now) {
+    bool begins = before->waits || (isnan(before->local) && !isnan(now->local));
+    add_growth(&domain->bytes, now, begins ? now : before);
+    before->total = now->total;
+    before->local = now->local;
+    before->waits = false;
+}
+
 static void read_domain(struct pass *pass, const char *folder, ino_t group, unsigned id) {
     struct resctrl *resctrl = pass->resctrl;
     struct counted now = {.local = NAN};
-    bool no_total, no_local;
-    size_t domain = find_domain(resctrl, id);
-    pass->too_many = pass->too_many || domain == HOST_MEMORY_DOMAINS_MAX || pass->n_files >= RESCTRL_FILES_MAX;
-    struct counted *before = pass->too_many ? NULL : find_counted(resctrl, group, domain);
+    size_t place = find_domain(resctrl, id);
+    pass->too_many = pass->too_many || place == HOST_MEMORY_DOMAINS_MAX || pass->n_files >= RESCTRL_FILES_MAX;
+    struct counted *before = pass->too_many ? NULL : find_counted(resctrl, group, place);
     if (!before)
         return;
+    struct domain *domain = &resctrl->domains[place];
+    bool readable = read_now(pass, folder, &now);
+    if (readable)
+        take(domain, before, &now);
+    else
+        before->waits = before->waits || before->fresh;
+    domain->uneven = domain->uneven || (!before->fresh && readable != before->readable);
+    before->readable = readable;
+    before->fresh = false;
     before->seen = true;
-    if (!read_bytes(pass, folder, "mbm_total_bytes", &now.total, &no_total))
-        return;
-    if (!read_bytes(pass, folder, "mbm_local_bytes", &now.local, &no_local) && !no_local)
-        return;
-    add_growth(&resctrl->domains[domain].bytes, &now, before);
-    before->total = now.total;
-    before->local = isnan(now.local) ? 0 : now.local;
 }
 
 // Of a host with sub-NUMA clusters, mon_L3_NN has the sum of its parts.
@@ -196,8 +250,7 @@ static void read_group(struct pass *pass, const char *folder) {
     pass->too_many = pass->too_many || pass->n_groups++ == RESCTRL_GROUPS_MAX;
     for (const struct dirent *entry = readdir(entries); entry && !pass->too_many; entry = readdir(entries)) {
         unsigned id;
-        int end = 0;
-        if (sscanf(entry->d_name, "mon_L3_%9u%n", &id, &end) != 1 || entry->d_name[end] != '\0')
+        if (!memory_text_domain(entry->d_name, &id))
             continue;
         (void)snprintf(domain, sizeof domain, "%s/%s", path, entry->d_name);
         read_domain(pass, domain, status.st_ino, id);
@@ -238,25 +291,38 @@ static void forget_gone(struct resctrl *resctrl) {
 
 static bool is_known(const struct host_memory_bytes *bytes) { return !isnan(bytes->local) || !isnan(bytes->all); }
 
+static void show_domains(const struct resctrl *resctrl, struct host_memory *out) {
+    for (size_t i = 0; i < resctrl->n_domains; i++) {
+        const struct domain *domain = &resctrl->domains[i];
+        out->domains[out->n_domains++] = (struct host_memory_domain){.id = domain->id,
+                                                                     .socket = domain->socket,
+                                                                     .bytes = domain->bytes,
+                                                                     .before = {NAN, NAN, NAN},
+                                                                     .uneven = domain->uneven};
+        if (is_known(&domain->bytes))
+            out->resctrl = RESCTRL_COUNTING;
+    }
+}
+
 unsigned resctrl_read(struct resctrl *resctrl, struct host_memory *out) {
     struct pass pass = {.resctrl = resctrl, .out = out};
     out->resctrl = RESCTRL_NOT_MOUNTED;
     for (size_t i = 0; i < resctrl->n_counted; i++)
         resctrl->counted[i].seen = false;
+    for (size_t i = 0; i < resctrl->n_domains; i++)
+        resctrl->domains[i].uneven = false;
     bool mounted = find_mount(resctrl);
-    if (mounted)
+    pass.meaning = mounted ? read_meaning(&pass) : MEANING_APART;
+    if (mounted && pass.meaning != MEANING_PART)
         read_groups(&pass, resctrl->mount);
-    if (!pass.too_many)
+    if (!pass.too_many && pass.meaning != MEANING_PART) // else not all groups were looked at
         forget_gone(resctrl);
     if (!mounted)
         return 0;
-    out->resctrl = pass.too_many ? RESCTRL_TOO_MANY : RESCTRL_NOT_COUNTING;
-    for (size_t i = 0; i < resctrl->n_domains && !pass.too_many; i++) {
-        const struct domain *domain = &resctrl->domains[i];
-        out->domains[out->n_domains++] = (struct host_memory_domain){
-            .id = domain->id, .socket = domain->socket, .bytes = domain->bytes, .before = {NAN, NAN, NAN}};
-        if (is_known(&domain->bytes))
-            out->resctrl = RESCTRL_COUNTING;
-    }
+    out->resctrl = pass.too_many                  ? RESCTRL_TOO_MANY
+                   : pass.meaning == MEANING_PART ? RESCTRL_OTHER_EVENTS
+                                                  : RESCTRL_NOT_COUNTING;
+    if (out->resctrl == RESCTRL_NOT_COUNTING)
+        show_domains(resctrl, out);
     return pass.n_files;
 }

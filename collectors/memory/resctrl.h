@@ -8,7 +8,9 @@
 // A control group's files count its own tasks and those of the monitoring groups in it (kernel, resctrl.rst), so the
 // sum over the root and all control groups is that of all tasks; monitoring groups are not read. A value that falls
 // (a monitoring group was removed, a counter was given to another group, the hardware was set back) adds nothing, and
-// counting goes on from there: totals only grow. What a group counted before its first reading is part of them.
+// counting goes on from there: totals only grow. A group that is found with a number brings all that it counted; one
+// that was there without a number, as where no hardware counter is assigned to it, counts from its first one on. An
+// interval in which a group begins or ceases to have a number has no rate.
 //
 // Each file that is read makes a CPU of its domain answer, in an interrupt or in a thread of the kernel there.
 

@@ -32,6 +32,7 @@ struct channels {
     uint64_t now_ns;          // of this step
     int error;
     uint64_t calls, interrupts;
+    uint64_t others_calls; // pmu.more_calls before these channels were made
 };
 
 static struct channel *channel_of(const struct channels *c, unsigned cpu, unsigned group) {
@@ -62,7 +63,8 @@ struct channels *channels_new(const struct plan *plan, const struct topology *to
     struct channels *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    *c = (struct channels){.plan = plan, .topology = topology, .pmu = pmu, .n_groups = plan->n_groups};
+    *c = (struct channels){
+        .plan = plan, .topology = topology, .pmu = pmu, .n_groups = plan->n_groups, .others_calls = pmu->more_calls};
     size_t n_counts = counts_of_cpu(c);
     c->channels = calloc(topology->n_cpus * c->n_groups + 1, sizeof *c->channels);
     c->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *c->counts);
@@ -298,6 +300,8 @@ int channels_open_error(const struct channels *c, size_t *n_failed) {
     return error;
 }
 
-uint64_t channels_calls(const struct channels *c) { return c->calls; }
+static uint64_t more_calls(const struct channels *c) { return c->pmu->more_calls - c->others_calls; }
 
-uint64_t channels_interrupts(const struct channels *c) { return c->interrupts; }
+uint64_t channels_calls(const struct channels *c) { return c->calls + more_calls(c); }
+
+uint64_t channels_interrupts(const struct channels *c) { return c->interrupts + more_calls(c); }

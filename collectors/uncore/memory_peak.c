@@ -215,3 +215,17 @@ void memory_peak_count_channels(const struct host_roots *roots, unsigned out[MEM
         out[package] += (unsigned)__builtin_popcountll(controllers[i].channels);
     }
 }
+
+int memory_peak_read_channel(const struct host_roots *roots, const char *folder, double *out) {
+    int r = memory_peak_read_tables(roots, out);
+    return r < 0 && folder && memory_peak_read_saved(folder, out) == 0 ? 0 : r;
+}
+
+void memory_peak_find(const struct host_roots *roots, const char *folder, double out[MEMORY_PACKAGES_MAX]) {
+    unsigned channels[MEMORY_PACKAGES_MAX];
+    double bytes = 0;
+    (void)memory_peak_read_channel(roots, folder, &bytes);
+    memory_peak_count_channels(roots, channels);
+    for (size_t p = 0; p < MEMORY_PACKAGES_MAX; p++)
+        out[p] = channels[p] * bytes;
+}

@@ -99,8 +99,15 @@ static bool is_term(const char *name) {
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == length;
 }
 
-// Appends ",name=value" for each term in the event's topdownd object.
-static void append_terms(const struct json_node *ours, char *terms, size_t size) {
+static bool is_register(const struct catalog *catalog, const char *term) {
+    bool found = false;
+    for (size_t i = 0; i < catalog->n_registers; i++)
+        found = found || strcmp(catalog->registers[i].term, term) == 0;
+    return found;
+}
+
+// Appends ",name=value" for each term in the event's topdownd object. A value of 0 matters in a shared register alone.
+static void append_terms(const struct catalog *catalog, const struct json_node *ours, char *terms, size_t size) {
     const cJSON *value;
     cJSON_ArrayForEach(value, ours->value) {
         const struct json_node term = json_child(ours, value, 0);
@@ -120,7 +127,7 @@ static void append_terms(const struct json_node *ours, char *terms, size_t size)
             continue;
         }
         size_t length = strlen(terms);
-        if (number == 0)
+        if (number == 0 && !is_register(catalog, value->string))
             continue;
         int more = snprintf(terms + length, size - length, ",%s=0x%llx", value->string, (unsigned long long)number);
         if (more < 0 || (size_t)more >= size - length) {
@@ -165,7 +172,7 @@ bool spec_read_event(struct spec_reader *spec, const struct json_node *event, st
     (void)snprintf(terms, SPEC_TERMS_MAX, "%s=0x%llx", spec->code_term ? spec->code_term : "event",
                    (unsigned long long)code);
     if (json_get_object(event, "topdownd", JSON_OPTIONAL, &ours)) {
-        append_terms(&ours, terms, SPEC_TERMS_MAX);
+        append_terms(spec->catalog, &ours, terms, SPEC_TERMS_MAX);
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text->pmu);
         (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text->takes);
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text->sampling_only);

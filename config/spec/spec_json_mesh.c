@@ -11,7 +11,7 @@
 // Arm's file for a mesh has a specification for each type of node, `components`, and metrics over them. It becomes one
 // document in the form of all specs: events with the type of their node, formulas in our grammar.
 
-enum { FORMULA_MAX = 4096, NAME_MAX_BYTES = 160, TYPE_RNI = 0xa, TYPE_DTC = 0x3 };
+enum { FORMULA_MAX = 4096, NAME_MAX_BYTES = 160, TYPE_RNI = 0xa, TYPE_DTC = 0x3, TYPE_HNS = 0x200 };
 
 static const char CYCLES[] = "SYS_CMN_CYCLES";
 
@@ -67,6 +67,19 @@ static void add_events(struct mesh *mesh, const cJSON *component) {
 
 // ---- formulas ----
 
+// A node has one value of a filter at a time: no filter is one of them.
+static void add_no_filter(struct mesh *mesh, const char *event) {
+    cJSON *ours = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(mesh->events, event), "topdownd");
+    if (ours && !get(ours, "occupid") && !cJSON_AddStringToObject(ours, "occupid", "0x0"))
+        mesh->failed = true;
+}
+
+// Linux has the filter of requests, and for nodes of later meshes that of lines by their home.
+static bool has_filter(const cJSON *component, const char *kind) {
+    return strcmp(kind, "occupancy_filter") == 0 ||
+           (strcmp(kind, "hbt_lbt_filter") == 0 && type_of(component) == TYPE_HNS);
+}
+
 // A metric's name of another event for each filter that it sets; an event with a filter that the driver has.
 static const char *filtered(struct mesh *mesh, const cJSON *component, const cJSON *metric, const char *word,
                             char *out) {
@@ -84,8 +97,10 @@ static const char *filtered(struct mesh *mesh, const cJSON *component, const cJS
         if (!cJSON_IsNumber(number) || number->valueint == 0)
             return word;
         const cJSON *base = get(get(component, "events"), event);
-        if (strcmp(kind, "occupancy_filter") == 0 && base && cJSON_IsString(get(base, "code")))
+        if (has_filter(component, kind) && base && cJSON_IsString(get(base, "code"))) {
             add_event(mesh, out, base, get(base, "code"), type_of(component), number->valueint);
+            add_no_filter(mesh, event);
+        }
         return out;
     }
     return word;
@@ -208,11 +223,12 @@ static void fill(struct mesh *mesh) {
     add_groups(mesh, mesh->document);
 }
 
-// What the driver of Linux adds: its format, and counters. A crosspoint has four, and may have two nodes of a type.
+// What the driver of Linux adds: its format, and counters. A crosspoint has four, and may have two nodes of a type. A
+// node has a register with a field for each filter.
 static const char OURS[] = "{\"vendor\": \"Arm\", \"microarchitecture\": \"arm-cmn\", \"pmu\": \"arm_cmn*\","
                            "\"format\": {\"type\": \"config:0-15\", \"eventid\": \"config:16-26\", \"occupid\": "
                            "\"config:27-30\", \"bynodeid\": \"config:31\", \"nodeid\": \"config:32-47\"},"
-                           "\"counters\": {\"general\": 8, \"group\": 2}}";
+                           "\"shared_registers\": {\"occupid\": 1}, \"counters\": {\"general\": 8, \"group\": 2}}";
 
 static bool is_absent_or_object(const cJSON *value) { return !value || cJSON_IsObject(value); }
 

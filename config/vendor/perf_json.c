@@ -86,12 +86,28 @@ static int read_exclusive(struct perf_reader *reader) {
     return r;
 }
 
+// The formats of the PMUs that metrics of boxes need beside them.
+static int read_formats_beside(struct perf_reader *reader) {
+    struct fault fault;
+    const cJSON *field;
+    int r = read_pmu_formats(reader);
+    cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "format")) {
+        if (r == 0 && cJSON_IsString(field))
+            r = take(reader,
+                     catalog_builder_add_pmu_format(reader->builder, "cpu", field->string, field->valuestring, &fault),
+                     &fault);
+    }
+    return r;
+}
+
 static int read_format(struct perf_reader *reader) {
     struct fault fault;
     const cJSON *field;
     int r = 0;
-    if (reader->request->boxes)
-        return read_boxes_format(reader);
+    if (reader->request->boxes) {
+        r = read_boxes_format(reader);
+        return r == 0 && reader->request->boxes->n_beside > 0 ? read_formats_beside(reader) : r;
+    }
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "format")) {
         if (r == 0 && cJSON_IsString(field))
             r = take(reader, catalog_builder_add_format(reader->builder, field->string, field->valuestring, &fault),
@@ -145,6 +161,10 @@ static unsigned general_counters(const struct perf_reader *reader) {
         if (unit && perf_is_core(reader, unit) && atoi(text) >= 1 && atoi(text) <= 64)
             general = atoi(text);
     }
+    // not every file has the number of counters of all boxes as a text, but events name counters beyond the default
+    for (size_t e = 0; reader->request->boxes && e < reader->catalog->n_events; e++)
+        while (general < EVENT_COUNTERS_MAX && reader->catalog->events[e].need.counters >> (unsigned)general != 0)
+            general++;
     return (unsigned)general;
 }
 
@@ -255,15 +275,6 @@ static void add_pmu(const struct perf_reader *reader, const char *unit, struct p
         (void)snprintf(out->names[out->n++], PERF_PMU_MAX, "%s", pmu);
 }
 
-static bool is_core_unit(const struct perf_reader *reader, const char *unit) {
-    const cJSON *core;
-    bool is = strcmp(unit, "core") == 0;
-    cJSON_ArrayForEach(core, cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus")) {
-        is = is || (cJSON_IsString(core) && strcmp(core->valuestring, unit) == 0);
-    }
-    return is;
-}
-
 int perf_json_find_boxes(const struct perf_json_request *request, struct errors *errors, struct perf_json_pmus *out) {
     struct perf_reader reader = {.request = request, .errors = errors};
     struct perf_cursor cursor = {.next = NULL};
@@ -279,9 +290,61 @@ int perf_json_find_boxes(const struct perf_json_request *request, struct errors 
         out->n = 0;
         while (perf_files_next(&reader.files, &cursor, errors, &entry))
             if (entry.fields[PERF_EVENT_NAME] && entry.fields[PERF_UNIT] &&
-                !is_core_unit(&reader, entry.fields[PERF_UNIT]))
+                !perf_is_core_unit(&reader, entry.fields[PERF_UNIT]))
                 add_pmu(&reader, entry.fields[PERF_UNIT], out);
     }
+    cJSON_Delete(reader.trees);
+    perf_files_close(&reader.files);
+    return r;
+}
+
+// True for a PMU that the files have no events of, but formulas of the kernel's names: of power, of idle states.
+static bool is_kernels(const struct perf_reader *reader, const char *pmu) {
+    const cJSON *other;
+    bool is = false;
+    cJSON_ArrayForEach(other, cJSON_GetObjectItemCaseSensitive(reader->root.value, "other_pmus")) {
+        is = is || (cJSON_IsString(other) && strcmp(other->valuestring, pmu) == 0);
+    }
+    return is;
+}
+
+static void add_join(const struct perf_reader *reader, const struct perf_json_joined *needed,
+                     struct perf_json_joins *out) {
+    bool known = needed->n < 2 || out->n == PERF_JOINED_MAX || is_kernels(reader, needed->pmus[0]);
+    for (size_t i = 0; i < out->n && !known; i++) {
+        known = out->joined[i].n == needed->n;
+        for (size_t p = 0; p < needed->n && known; p++)
+            known = strcmp(out->joined[i].pmus[p], needed->pmus[p]) == 0;
+    }
+    if (!known)
+        out->joined[out->n++] = *needed;
+}
+
+static int collect_joins(struct perf_reader *reader, struct perf_json_joins *out) {
+    struct perf_json_joined needed;
+    reader->root = json_root(&reader->trees_reader, reader->trees);
+    int r = perf_items_collect(reader);
+    out->n = 0;
+    for (size_t i = 0; i < reader->n && r == 0; i++)
+        if (reader->items[i].metric && reader->items[i].formula &&
+            perf_boxes_needed(reader, reader->items[i].formula, &needed))
+            add_join(reader, &needed, out);
+    return r;
+}
+
+int perf_json_find_joined(const struct perf_json_request *request, struct errors *errors, struct perf_json_joins *out) {
+    struct perf_json_request cores = *request;
+    struct perf_reader reader = {.request = &cores, .errors = errors};
+    cores.boxes = NULL;
+    int r = open_files(&cores, errors, &reader.files);
+    if (r < 0)
+        return r;
+    reader.trees_reader = (struct json_reader){.file = cores.trees, .errors = errors};
+    reader.trees = json_load(&reader.trees_reader, TREES_FILE_MAX, TREES_DEPTH_MAX);
+    r = reader.trees ? collect_joins(&reader, out) : reader.trees_reader.status;
+    name_index_deinit(&reader.metrics);
+    name_index_deinit(&reader.events);
+    free(reader.items);
     cJSON_Delete(reader.trees);
     perf_files_close(&reader.files);
     return r;

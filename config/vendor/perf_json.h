@@ -13,18 +13,39 @@
 #include "core/base/error.h"
 #include "core/spec/catalog_builder.h"
 
-// PMUs outside the cores, instead of a core's: a catalog of one box (core/uncore/uncore.h). It has the metrics that need
-// an event of these PMUs, each in its MetricGroup, and all that can be measured in a group of the PMU's name.
+// PMUs outside the cores, instead of a core's: a catalog of one box (core/uncore/uncore.h). It has the metrics that
+// need an event of these PMUs, each in its MetricGroup, and all that can be measured in a group of the PMU's name.
 //
-// Where perf's values are those of a host, ours are those of any scope. A scope is so many packages as it has boxes over
-// boxes of a package: #num_packages is that number, and #num_cores, #num_dies and #num_cpus_online are that of the host
-// over its packages, times it. source_count(E) is the boxes of a package, and an event of one box of each package
+// Where perf's values are those of a host, ours are those of any scope. A scope is so many packages as it has boxes
+// over boxes of a package: #num_packages is that number, and #num_cores, #num_dies and #num_cpus_online are that of the
+// host over its packages, times it. source_count(E) is the boxes of a package, and an event of one box of each package
 // (cha_0@event@) is the mean of a package's boxes.
+//
+// Where metrics need other PMUs too (`beside`), the catalog has those that need an event of each of them and of no
+// other, and a group of perf_json_joined_name. Then a box is all that a package has of these PMUs: each of its events
+// is the sum over the package. Events of the cores' PMU ("cpu") take no counter there, because the cores' own catalog
+// counts them.
 struct perf_json_boxes {
-    const char *pmu;    // the kernel's name without the box's number: "uncore_cha", "amd_umc", "arm_cmn"
+    const char *pmu;        // the kernel's name without the box's number: "uncore_cha", "amd_umc", "arm_cmn"
     const char *identifier; // of the PMU; "": it has none
-    double per_package; // boxes, their mean; at least 1
+    double per_package;     // boxes, their mean; at least 1
+    const struct perf_json_beside {
+        const char *pmu;
+        double per_package; // 1 of the cores' PMU
+    } * beside;
+    size_t n_beside;
 };
+
+// The PMUs that a metric needs, without any number: those outside the cores in byte order, then "cpu" for the cores'.
+enum { PERF_PMU_MAX = 64, PERF_JOINED_PMUS_MAX = 4, PERF_JOINED_MAX = 32 };
+struct perf_json_joined {
+    char pmus[PERF_JOINED_PMUS_MAX][PERF_PMU_MAX];
+    size_t n;
+};
+
+// The name of a kind and of its group of all metrics: "uncore_cha_m2m", "uncore_cha_cpu".
+enum { PERF_JOINED_NAME_MAX = PERF_JOINED_PMUS_MAX * PERF_PMU_MAX };
+void perf_json_joined_name(const struct perf_json_joined *joined, char out[PERF_JOINED_NAME_MAX]);
 
 struct perf_json_request {
     const char *path;                      // see perf_files_open
@@ -44,12 +65,20 @@ int perf_json_read(const struct perf_json_request *request, struct errors *error
 
 // The kernel's names of the PMUs outside the cores that the files have events of, as in struct perf_json_boxes. Returns
 // as perf_json_read does.
-enum { PERF_BOXES_MAX = 64, PERF_PMU_MAX = 64 };
+enum { PERF_BOXES_MAX = 64 };
 struct perf_json_pmus {
     char names[PERF_BOXES_MAX][PERF_PMU_MAX];
     size_t n;
 };
 int perf_json_find_boxes(const struct perf_json_request *request, struct errors *errors, struct perf_json_pmus *out);
+
+// The PMUs that metrics need together, at least one of them outside the cores, each set once. `boxes` of the request is
+// not used. Returns as perf_json_read does.
+struct perf_json_joins {
+    struct perf_json_joined joined[PERF_JOINED_MAX];
+    size_t n;
+};
+int perf_json_find_joined(const struct perf_json_request *request, struct errors *errors, struct perf_json_joins *out);
 
 // A finished catalog of one file's text instead of the request's path; errors show `name` as the file.
 int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,

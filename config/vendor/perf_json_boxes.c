@@ -12,19 +12,58 @@
 
 enum { NESTED_MAX = 16, PART_MAX = 600 };
 
-bool perf_boxes_are(const struct perf_reader *reader, const char *pmu, size_t length, bool *one) {
-    static const char prefix[] = "uncore_";
-    if (!reader->request->boxes)
-        return false;
-    size_t digits = 0, skip = sizeof prefix - 1;
+static const char CORES[] = "cpu"; // a core's PMU among those that a metric needs
+
+// The kernel's name of a PMU that a formula names, without any number; *one: it had one.
+static const char *base_of(const struct perf_reader *reader, const char *pmu, size_t length, bool *one,
+                           char out[PERF_PMU_MAX]) {
+    char name[PERF_PMU_MAX];
+    size_t digits = 0;
     while (digits < length && isdigit((unsigned char)pmu[length - 1 - digits]))
         digits++;
     *one = digits > 0 && digits + 1 < length && pmu[length - 1 - digits] == '_';
     length -= *one ? digits + 1 : 0;
-    const char *ours = reader->pmu;
-    if (strlen(ours) == length && strncmp(ours, pmu, length) == 0)
-        return true;
-    return strncmp(ours, prefix, skip) == 0 && strlen(ours + skip) == length && strncmp(ours + skip, pmu, length) == 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), pmu);
+    (void)snprintf(out, PERF_PMU_MAX, "%s%.*s", perf_is_named_as_it_is(reader, name) ? "" : "uncore_", PERF_PMU_MAX - 8,
+                   name);
+    return out;
+}
+
+static bool is_core(const struct perf_reader *reader, const char *pmu) {
+    const cJSON *by_cpu = cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus");
+    return strncmp(pmu, CORES, sizeof CORES - 1) == 0 || cJSON_HasObjectItem(by_cpu, pmu);
+}
+
+// Boxes of a package of one of the request's PMUs; 0: it is none of them. *at: which one it is.
+static double boxes_of(const struct perf_reader *reader, const char *pmu, size_t *at) {
+    const struct perf_json_boxes *boxes = reader->request->boxes;
+    *at = 0;
+    if (!boxes || strcmp(boxes->pmu, pmu) == 0)
+        return boxes ? boxes->per_package : 0;
+    for (size_t i = 0; i < boxes->n_beside; i++)
+        if (strcmp(boxes->beside[i].pmu, pmu) == 0) {
+            *at = i + 1;
+            return boxes->beside[i].per_package;
+        }
+    return 0;
+}
+
+// Likewise for a PMU as a formula writes it, where a PMU may be named without "uncore_", which it begins with or not.
+static double boxes_named(const struct perf_reader *reader, const char *pmu, size_t length, bool *one, size_t *at) {
+    char base[PERF_PMU_MAX];
+    double boxes = boxes_of(reader, base_of(reader, pmu, length, one, base), at);
+    size_t skip = sizeof "uncore_" - 1;
+    return boxes > 0 || strncmp(base, "uncore_", skip) != 0 ? boxes : boxes_of(reader, base + skip, at);
+}
+
+bool perf_boxes_are(const struct perf_reader *reader, const char *pmu, size_t length, bool *one) {
+    size_t at;
+    return boxes_named(reader, pmu, length, one, &at) > 0 && at == 0;
+}
+
+bool perf_boxes_have(const struct perf_reader *reader, const char *pmu) {
+    size_t at;
+    return boxes_of(reader, pmu, &at) > 0;
 }
 
 // The length of the name at `at`, as formulas write names: NAME, NAME@terms@, pmu@terms@, with escaped characters; 0:
@@ -46,45 +85,124 @@ static size_t name_at(const char *at, size_t *head) {
 
 // ---- which metrics ----
 
-static bool needs(const struct perf_reader *reader, const char *formula, unsigned depth);
-
-// True if a name of a formula is an event of the boxes, or a metric that needs one.
-static bool name_needs(const struct perf_reader *reader, const char *name, size_t length, size_t head, unsigned depth) {
-    struct perf_entry entry;
-    bool one;
-    if (head > 0 && perf_boxes_are(reader, name, head, &one))
-        return true;
-    int item = name_index_find(&reader->events, name, head > 0 ? head : length, true);
-    if (item >= 0) {
-        perf_item_read(reader, &reader->items[item], &entry);
-        return perf_is_core(reader, entry.fields[PERF_UNIT]);
-    }
-    item = head > 0 ? -1 : name_index_find(&reader->metrics, name, length, true);
-    return item >= 0 && reader->items[item].formula && depth < NESTED_MAX &&
-           needs(reader, reader->items[item].formula, depth + 1);
+// The bit of a PMU; the last one is of all for which there is no other. The first is that of the cores' PMU.
+static uint64_t bit_of(struct perf_reader *reader, const char *pmu) {
+    struct perf_named_pmus *named = &reader->named;
+    size_t i = 0;
+    if (strcmp(pmu, CORES) == 0)
+        return 1;
+    while (i < named->n && strcmp(named->pmus[i], pmu) != 0)
+        i++;
+    if (i == PERF_BOXES_MAX - 2)
+        return UINT64_C(1) << (PERF_BOXES_MAX - 1);
+    if (i == named->n)
+        (void)snprintf(named->pmus[named->n++], PERF_PMU_MAX, "%s", pmu);
+    return UINT64_C(2) << i;
 }
 
-static bool needs(const struct perf_reader *reader, const char *formula, unsigned depth) {
+static const char *pmu_of_event(const struct perf_reader *reader, int item, char made[PERF_GROUP_NAME_MAX]) {
+    struct perf_entry entry;
+    perf_item_read(reader, &reader->items[item], &entry);
+    const char *unit = entry.fields[PERF_UNIT];
+    return perf_is_core_unit(reader, unit) ? CORES : perf_pmu_of_unit(reader, unit, made, PERF_GROUP_NAME_MAX);
+}
+
+static uint64_t needs_of(struct perf_reader *reader, const char *formula, unsigned depth);
+
+static uint64_t needs_of_metric(struct perf_reader *reader, struct perf_item *item, unsigned depth) {
+    if (!item->needs_known && item->formula && depth < NESTED_MAX) {
+        item->needs_known = true; // also to one that leads back to itself
+        item->needs = needs_of(reader, item->formula, depth);
+    }
+    return item->needs;
+}
+
+static uint64_t needs_of_name(struct perf_reader *reader, const char *name, size_t length, size_t head,
+                              unsigned depth) {
+    char made[PERF_GROUP_NAME_MAX], base[PERF_PMU_MAX];
+    bool one;
+    int item = name_index_find(&reader->events, name, head > 0 ? head : length, true);
+    if (item >= 0)
+        return bit_of(reader, pmu_of_event(reader, item, made));
+    if (head > 0)
+        return bit_of(reader, is_core(reader, base_of(reader, name, head, &one, base)) ? CORES : base);
+    item = name_index_find(&reader->metrics, name, length, true);
+    return item < 0 ? 0 : needs_of_metric(reader, &reader->items[item], depth + 1);
+}
+
+// A set of bits of bit_of.
+static uint64_t needs_of(struct perf_reader *reader, const char *formula, unsigned depth) {
+    uint64_t needs = 0;
     for (const char *at = formula; *at != '\0';) {
         size_t head, length = name_at(at, &head);
-        if (length > 0 && name_needs(reader, at, length, head, depth))
-            return true;
+        if (length == strlen("has_event") && strncmp(at, "has_event", length) == 0) // asks for an event, counts none
+            length = strcspn(at, ")");
+        else if (length > 0)
+            needs |= needs_of_name(reader, at, length, head, depth);
         at += length > 0 ? length : 1;
     }
-    return false;
+    return needs;
+}
+
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
+
+bool perf_boxes_needed(struct perf_reader *reader, const char *formula, struct perf_json_joined *out) {
+    uint64_t needs = needs_of(reader, formula, 0);
+    *out = (struct perf_json_joined){.n = 0};
+    for (size_t i = 0; i < reader->named.n; i++) {
+        if ((needs & UINT64_C(2) << i) == 0)
+            continue;
+        if (out->n == PERF_JOINED_PMUS_MAX - 1)
+            return false;
+        memcpy(out->pmus[out->n++], reader->named.pmus[i], PERF_PMU_MAX);
+    }
+    qsort(out->pmus, out->n, sizeof *out->pmus, compare_names);
+    if (needs & 1)
+        (void)snprintf(out->pmus[out->n++], PERF_PMU_MAX, "%s", CORES);
+    return needs >> (PERF_BOXES_MAX - 1) == 0;
+}
+
+// True if these are all of the request's PMUs, and no others.
+static bool are_all(const struct perf_reader *reader, const struct perf_json_joined *needed) {
+    bool all = needed->n == 1 + reader->request->boxes->n_beside;
+    for (size_t i = 0; all && i < needed->n; i++)
+        all = perf_boxes_have(reader, needed->pmus[i]);
+    return all;
 }
 
 void perf_boxes_list(struct perf_reader *reader) {
+    struct perf_json_joined needed;
     for (size_t i = 0; i < reader->n; i++)
         if (reader->items[i].metric && reader->items[i].formula)
-            reader->items[i].listed = needs(reader, reader->items[i].formula, 0);
+            reader->items[i].listed =
+                perf_boxes_needed(reader, reader->items[i].formula, &needed) && are_all(reader, &needed);
+}
+
+void perf_json_joined_name(const struct perf_json_joined *joined, char out[PERF_JOINED_NAME_MAX]) {
+    size_t skip = sizeof "uncore_" - 1, length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < joined->n && i < PERF_JOINED_PMUS_MAX; i++) {
+        const char *pmu = joined->pmus[i];
+        bool shorter = i > 0 && strncmp(pmu, "uncore_", skip) == 0;
+        length += (size_t)snprintf(out + length, PERF_JOINED_NAME_MAX - length, "%s%s", i > 0 ? "_" : "",
+                                   shorter ? pmu + skip : pmu);
+    }
+}
+
+void perf_boxes_name(const struct perf_reader *reader, char out[PERF_JOINED_NAME_MAX]) {
+    const struct perf_json_boxes *boxes = reader->request->boxes;
+    struct perf_json_joined joined = {.n = 0};
+    for (size_t i = 0; boxes && i < 1 + boxes->n_beside && i < PERF_JOINED_PMUS_MAX; i++)
+        (void)snprintf(joined.pmus[joined.n++], PERF_PMU_MAX, "%s", i == 0 ? boxes->pmu : boxes->beside[i - 1].pmu);
+    perf_json_joined_name(&joined, out);
 }
 
 // ---- what formulas say ----
 
 // Packages of the scope, as boxes over those of a package.
 static void put_packages(const struct perf_reader *reader, FILE *out) {
-    (void)fprintf(out, "(cpu_seconds / (%.17g * duration_time))", reader->request->boxes->per_package);
+    const struct perf_json_boxes *boxes = reader->request->boxes;
+    (void)fprintf(out, "(cpu_seconds / (%.17g * duration_time))", boxes->n_beside > 0 ? 1 : boxes->per_package);
 }
 
 // A literal that grows with the packages. Returns false for any other.
@@ -111,18 +229,37 @@ static bool put_literal(const struct perf_reader *reader, const char *name, size
 // An event of one box. Returns false for any other name.
 static bool put_one(const struct perf_reader *reader, const char *name, size_t head, FILE *out) {
     bool one;
-    if (head == 0 || !perf_boxes_are(reader, name, head, &one) || !one)
+    size_t at;
+    double boxes = head > 0 ? boxes_named(reader, name, head, &one, &at) : 0;
+    if (!(boxes > 0) || !one)
         return false;
     while (head > 0 && name[head - 1] != '_')
         head--;
-    (void)fprintf(out, "(%.*s%s / %.17g)", (int)(head - 1), name, strchr(name, '@'),
-                  reader->request->boxes->per_package);
+    (void)fprintf(out, "(%.*s%s / %.17g)", (int)(head - 1), name, strchr(name, '@'), boxes);
     return true;
+}
+
+// The boxes of a package that have the event whose name begins at `at`.
+static double boxes_with(const struct perf_reader *reader, const char *at) {
+    char made[PERF_GROUP_NAME_MAX];
+    size_t head, length = name_at(at, &head), place;
+    int item = name_index_find(&reader->events, at, head > 0 ? head : length, true);
+    double boxes = item >= 0 ? boxes_of(reader, pmu_of_event(reader, item, made), &place) : 0;
+    return boxes > 0 ? boxes : reader->request->boxes->per_package;
+}
+
+// True if the files have the event, whose name may have spaces around it.
+static bool has_event(const struct perf_reader *reader, const char *name, size_t length) {
+    for (; length > 0 && *name == ' '; name++)
+        length--;
+    while (length > 0 && name[length - 1] == ' ')
+        length--;
+    return name_index_find(&reader->events, name, length, true) >= 0;
 }
 
 // Writes what stands for the name, literal or function at `at`; returns how long that is, 0: it is another character.
 static size_t put_part(const struct perf_reader *reader, const char *at, FILE *out) {
-    static const char sources[] = "source_count(";
+    static const char sources[] = "source_count(", known[] = "has_event(";
     size_t head, length;
     if (*at == '#') {
         length = name_at(at + 1, &head);
@@ -131,8 +268,13 @@ static size_t put_part(const struct perf_reader *reader, const char *at, FILE *o
         return length + 1;
     }
     if (strncmp(at, sources, sizeof sources - 1) == 0 && strchr(at, ')')) {
-        (void)fprintf(out, "%.17g", reader->request->boxes->per_package);
+        (void)fprintf(out, "%.17g", boxes_with(reader, at + sizeof sources - 1));
         return (size_t)(strchr(at, ')') - at) + 1;
+    }
+    if (strncmp(at, known, sizeof known - 1) == 0 && strchr(at, ')')) {
+        const char *name_of = at + sizeof known - 1, *end = strchr(at, ')');
+        (void)fputs(has_event(reader, name_of, (size_t)(end - name_of)) ? "1" : "0", out);
+        return (size_t)(end - at) + 1;
     }
     length = name_at(at, &head);
     char name[PART_MAX];

@@ -209,7 +209,15 @@ static int add_core_event(struct perf_reader *reader, const char *name, const ch
 
 static int add_other_event(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
                            const char *title, struct fault *fault) {
-    const struct catalog_event_text text = {.name = name, .title = title, .terms = terms, .pmu = pmu, .takes = 1};
+    // beside boxes, the cores' own catalog counts their events
+    bool joined = reader->request->boxes && perf_boxes_have(reader, pmu);
+    const struct catalog_event_text text = {.name = name,
+                                            .title = title,
+                                            .terms = terms,
+                                            .pmu = pmu,
+                                            .takes = joined && strcmp(pmu, "cpu") == 0 ? 0 : 1,
+                                            .beside = joined,
+                                            .may_be_zero = joined};
     int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }
@@ -292,11 +300,7 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
     const cJSON *named =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "pmu_events"), pmu);
     const char *alias = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(known ? known : named, made));
-    bool other = known != NULL || strncmp(pmu, "cpu", 3) == 0, one;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reader->root.value, "other_pmus")) {
-        other = other || (cJSON_IsString(item) && strcmp(item->valuestring, pmu) == 0);
-    }
+    bool one;
     if (alias)
         append(&base, "%s", alias);
     else if (find_item(reader, terms, first) >= 0) {
@@ -310,7 +314,7 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
         return fault_set(fault, "the event %.80s has too many terms", name);
     if (perf_boxes_are(reader, pmu, strlen(pmu), &one))
         return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, fault);
-    (void)snprintf(made, sizeof made, "%s%s", other || strncmp(pmu, "uncore_", 7) == 0 ? "" : "uncore_", pmu);
+    (void)snprintf(made, sizeof made, "%s%s", perf_is_named_as_it_is(reader, pmu) ? "" : "uncore_", pmu);
     return add_other_event(reader, name, made, whole.text, NULL, fault);
 }
 

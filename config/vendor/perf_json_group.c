@@ -71,13 +71,15 @@ static bool is_unmeasurable(const struct perf_reader *reader, const char *name) 
 }
 
 static int collect(struct perf_reader *reader, struct groups *groups) {
+    char kind[PERF_JOINED_NAME_MAX];
     int r = 0;
+    perf_boxes_name(reader, kind);
     for (size_t i = 0; i < reader->n && r == 0; i++) {
         struct perf_entry entry;
         if (reader->items[i].metric_state != PERF_READ || (reader->request->boxes && !reader->items[i].listed))
             continue;
         if (reader->request->boxes && !is_unmeasurable(reader, reader->items[i].metric))
-            r = group_add(groups, reader->pmu, strlen(reader->pmu), reader->items[i].metric);
+            r = group_add(groups, kind, strlen(kind), reader->items[i].metric);
         perf_item_read(reader, &reader->items[i], &entry);
         for (const char *at = entry.fields[PERF_METRIC_GROUP]; at && *at != '\0' && r == 0;) {
             at += strspn(at, "; ");

@@ -121,24 +121,32 @@ static const char *other_export_name(const char *name, const char *units, char *
 
 static bool counts_here(const struct perf_reader *reader, unsigned pmu) {
     if (reader->request->boxes)
-        return pmu == 0;
+        return perf_boxes_have(reader, reader->catalog->pmus[pmu]);
     return pmu == 0 || cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"),
                                            reader->catalog->pmus[pmu]);
 }
 
-// Events of other PMUs have no window in common with these. The files' own PMUs outside the cores have groups of
-// theirs.
-static void tell_elsewhere(const struct perf_reader *reader, const struct catalog_event *event, struct fault *out) {
+// Events of PMUs outside the cores have no window in common with these. A kind of such PMUs measures the metric.
+static void tell_elsewhere(struct perf_reader *reader, const struct catalog_event *event, const char *formula,
+                           struct fault *out) {
+    char kind[PERF_JOINED_NAME_MAX];
+    struct perf_json_joined needed;
     const char *pmu = reader->catalog->pmus[event->code.pmu];
-    bool group = !reader->request->boxes && (strncmp(pmu, "uncore_", 7) == 0 || strncmp(pmu, "amd_", 4) == 0);
-    (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.80s of the PMU %.60s, which %s%s%.60s%s", event->name, pmu,
+    bool group = !reader->request->boxes && (strncmp(pmu, "uncore_", 7) == 0 || strncmp(pmu, "amd_", 4) == 0) &&
+                 perf_boxes_needed(reader, formula, &needed);
+    if (group)
+        perf_json_joined_name(&needed, kind);
+    (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.80s of the PMU %.60s, which %s%s%.90s%s", event->name, pmu,
                          reader->request->boxes ? "does not count with these" : "does not count by CPU",
-                         group ? ": 'uncore: {groups: [" : "", group ? pmu : "",
-                         group ? "]}' measures metrics of that PMU alone" : "");
+                         group ? ": 'uncore: {groups: [" : "", group ? kind : "",
+                         !group          ? ""
+                         : needed.n == 1 ? "]}' measures metrics of that PMU alone"
+                                         : "]}' measures metrics of these PMUs together");
 }
 
-// Finds the reason why no host can measure the formula's inputs; false if none is known.
-static bool find_obstacle(const struct perf_reader *reader, const struct formula *formula, struct fault *out) {
+// Finds the reason why no host can measure the inputs of a formula, which was made of `text`; false if none is known.
+static bool find_obstacle(struct perf_reader *reader, const struct formula *formula, const char *text,
+                          struct fault *out) {
     const struct catalog *catalog = reader->catalog;
     for (size_t i = 0; i < formula->n_variables; i++) {
         const struct catalog_event *event = &catalog->events[formula->variables[i]];
@@ -146,7 +154,7 @@ static bool find_obstacle(const struct perf_reader *reader, const struct formula
         if (!elsewhere && !event->sampling_only)
             continue;
         if (elsewhere)
-            tell_elsewhere(reader, event, out);
+            tell_elsewhere(reader, event, text, out);
         else
             (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.100s, which can only be sampled", event->name);
         return true;
@@ -165,7 +173,7 @@ static bool find_obstacle(const struct perf_reader *reader, const struct formula
 // it was not added; -ENOMEM.
 static int add_metric(struct perf_reader *reader, const struct catalog_metric_text *text, struct fault *fault) {
     int r = catalog_builder_add_metric(reader->builder, text, fault);
-    if (r >= 0 && !find_obstacle(reader, reader->catalog->metrics[r].formula, fault))
+    if (r >= 0 && !find_obstacle(reader, reader->catalog->metrics[r].formula, text->formula, fault))
         return 0;
     if (r >= 0) {
         r = catalog_builder_set_unmeasurable(reader->builder, (unsigned)r, fault->text);

@@ -24,11 +24,19 @@ struct perf_item {
     enum perf_state metric_state, event_state;
     bool counts; // gives a unit's number of counters
     bool listed; // a metric of the boxes
+    bool needs_known;
+    uint64_t needs; // a metric's PMUs, as a set of perf_json_boxes.c
 };
 
 // One of the tree's lists.
 struct perf_texts {
     const char **texts;
+    size_t n;
+};
+
+// PMUs outside the cores that formulas have named so far.
+struct perf_named_pmus {
+    char pmus[PERF_BOXES_MAX][PERF_PMU_MAX];
     size_t n;
 };
 
@@ -45,6 +53,7 @@ struct perf_reader {
     struct perf_item *items;
     size_t n;
     struct name_index events, metrics; // to items
+    struct perf_named_pmus named;
     struct catalog_builder *builder;
     const struct catalog *catalog; // built so far
     bool report;                   // a name that the resolver refuses is a mistake in the files, not a limit of the
@@ -74,6 +83,10 @@ const char *perf_tree_text_any(const struct perf_reader *reader, const char *obj
 
 // The PMU of a Unit; `out` stores composed names.
 const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit, char *out, size_t size);
+// True for the unit of a core's PMU; NULL is one.
+bool perf_is_core_unit(const struct perf_reader *reader, const char *unit);
+// True if what formulas and files call so is no PMU of uncore_*.
+bool perf_is_named_as_it_is(const struct perf_reader *reader, const char *pmu);
 bool perf_is_core(const struct perf_reader *reader, const char *unit);
 
 // Ensures that the event with this name in a formula is in the catalog. Returns 0, -EINVAL with the reason in *fault,
@@ -82,9 +95,15 @@ int perf_event_resolve(struct perf_reader *reader, const char *name, struct faul
 // Adds the events of all entries and reports mistakes.
 int perf_events_read(struct perf_reader *reader);
 
-// True if `pmu`, as a formula writes it, means the request's boxes; *one: of each package only one of them.
+// True if `pmu`, as a formula writes it, means the first of the request's PMUs; *one: of each package only one box.
 bool perf_boxes_are(const struct perf_reader *reader, const char *pmu, size_t length, bool *one);
-// Marks the metrics that need an event of the request's boxes.
+// True if the request's catalog counts events of the PMU, the kernel's name without any number.
+bool perf_boxes_have(const struct perf_reader *reader, const char *pmu);
+// The name of the group of all metrics of the request's boxes; "" for cores.
+void perf_boxes_name(const struct perf_reader *reader, char out[PERF_JOINED_NAME_MAX]);
+// The PMUs that a formula needs. False if they are too many.
+bool perf_boxes_needed(struct perf_reader *reader, const char *formula, struct perf_json_joined *out);
+// Marks the metrics that need an event of each of the request's PMUs, and none of another.
 void perf_boxes_list(struct perf_reader *reader);
 // A formula with what struct perf_json_boxes says in the place of names, for free(). NULL if out of memory.
 char *perf_boxes_formula(const struct perf_reader *reader, const char *formula);

@@ -46,6 +46,24 @@ const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit,
     return out;
 }
 
+bool perf_is_core_unit(const struct perf_reader *reader, const char *unit) {
+    const cJSON *core;
+    bool is = !unit || strcmp(unit, "core") == 0;
+    cJSON_ArrayForEach(core, cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus")) {
+        is = is || (cJSON_IsString(core) && strcmp(core->valuestring, unit) == 0);
+    }
+    return is;
+}
+
+bool perf_is_named_as_it_is(const struct perf_reader *reader, const char *pmu) {
+    const cJSON *cpus = cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"), *other;
+    bool is = strncmp(pmu, "cpu", 3) == 0 || strncmp(pmu, "uncore_", 7) == 0 || cJSON_HasObjectItem(cpus, pmu);
+    cJSON_ArrayForEach(other, cJSON_GetObjectItemCaseSensitive(reader->root.value, "other_pmus")) {
+        is = is || (cJSON_IsString(other) && strcmp(other->valuestring, pmu) == 0);
+    }
+    return is;
+}
+
 static bool tree_fits(const struct perf_reader *reader, const cJSON *tree, const struct environment *environment) {
     const char *pattern = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "cpuid"));
     const cJSON *event;

@@ -200,6 +200,7 @@ struct config *config_free(struct config *config) {
     for (size_t i = 0; i < config->n_profiles; i++)
         profile_deinit(&config->profiles[i]);
     free(config->profiles);
+    free(config->set);
     config_listen_clear(config);
     for (size_t i = 0; i < config->n_files; i++)
         free(config->files[i]);

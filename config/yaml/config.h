@@ -67,12 +67,14 @@ struct config_profile {
 struct config_host {
     char *hostname, *cpu, *file;
     unsigned profile;
+    struct config_origin origin;
 };
 
 struct config_listen {
     char *text;    // as written
     char *address; // numeric, without brackets
     uint16_t port;
+    struct config_origin origin; // no file: nobody has written it
 };
 
 // `specs:` at the top level: a vendor's files instead of the shipped specs.
@@ -106,10 +108,12 @@ struct config_patterns {
     size_t n;
 };
 
-// `uncore:` at the top level: PMUs outside the cores.
+// `uncore:` at the top level: PMUs outside the cores. By default the first group, memory, alone.
+enum { CONFIG_UNCORE_GROUPS = 5, CONFIG_UNCORE_STANDARD = 1 };
 struct config_uncore {
-    bool off;        // none of them is opened
-    unsigned groups; // of kinds, one bit each; see config_uncore_selects
+    bool off;                                                  // none of them is opened
+    unsigned groups;                                           // of kinds, one bit each; see config_uncore_selects
+    struct config_origin groups_origins[CONFIG_UNCORE_GROUPS]; // of those that the configuration names
     struct config_group *named;
     size_t n_named; // metric groups of the kinds' specs
     // What the kernel itself counts of memory (core/memory/host_memory.h) is not read; nor is it where `off` is true.
@@ -130,10 +134,12 @@ struct config_uncore {
     } * pmus;
     size_t n_pmus;
 };
-enum { CONFIG_UNCORE_STANDARD = 1 }; // memory alone
 
 // True if kinds of this group (core/uncore/uncore.h) are to be measured.
 bool config_uncore_selects(const struct config_uncore *uncore, const char *group);
+
+// Where the configuration names the group; no file: it does not.
+struct config_origin config_uncore_origin(const struct config_uncore *uncore, const char *group);
 
 // The configured peak of a socket's memory (physical_package_id); 0: the configuration leaves it to the host.
 double config_uncore_peak(const struct config_uncore *uncore, unsigned socket);
@@ -156,8 +162,21 @@ struct config {
     struct config_record record;
     struct config_textfile textfile;
     struct config_uncore uncore;
+    struct config_set *set; // each key that has been read
+    size_t n_set;
     uint64_t hash; // of the merged content, without comments and layout
 };
+
+// Where a key is set for a profile: there, or else at the top level. `name` is as in struct config_key_help ("idle",
+// "counters.reserve", "textfile.interval"). No file: its default is in force.
+struct config_origin config_place_of(const struct config *config, const struct config_profile *profile,
+                                     const char *name);
+
+// "FILE:LINE: ", to stand before a message; "" without a line.
+struct config_origin_text {
+    char text[ERROR_FILE_MAX + 16];
+};
+struct config_origin_text config_origin_text(struct config_origin at);
 
 // Reads `path` and the folder conf.d beside it, if there is one (*.yaml in lexical order). Returns 0, -EINVAL with the
 // mistakes in `errors` (including unreadable files), -ENOMEM.

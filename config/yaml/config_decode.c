@@ -82,8 +82,10 @@ static void decode_hosts(struct config_decoder *decoder, const struct config_key
     if (!config_value_is(hosts, YAML_TREE_LIST, key->name, key->example, decoder->errors))
         return;
     config->hosts = config_map_array(decoder, hosts->n, sizeof *config->hosts);
-    for (size_t i = 0; config->hosts && i < hosts->n; i++)
+    for (size_t i = 0; config->hosts && i < hosts->n; i++) {
+        config->hosts[config->n_hosts].origin = hosts->entries[i].value->origin;
         decode_host(decoder, hosts->entries[i].value, &config->hosts[config->n_hosts++]);
+    }
 }
 
 // ---- mappings that are parts of the settings, or of the top level ----

@@ -13,11 +13,13 @@ enum { WORD_MAX = 64 };
 #define LISTEN_DEFAULT_PORT 10813
 #define LISTEN_NONE "none" // no address: see `textfile`
 
-static void add_listen(struct config_decoder *decoder, const char *text, const struct config_value_endpoint *endpoint) {
+static void add_listen(struct config_decoder *decoder, const char *text, const struct config_value_endpoint *endpoint,
+                       const struct config_origin *origin) {
     struct config_listen *listen = &decoder->config->listen[decoder->config->n_listen++];
     listen->text = config_map_text(decoder, text);
     listen->address = config_map_text(decoder, endpoint->address);
     listen->port = endpoint->port;
+    listen->origin = *origin;
 }
 
 // Whether `all` stands for all of this host's addresses of the kind of `one`.
@@ -41,7 +43,7 @@ static void decode_item(struct config_decoder *decoder, const struct yaml_tree *
                               yaml_tree_word(item->text).text, yaml_tree_word(config->listen[i].text).text);
         return;
     }
-    add_listen(decoder, item->text, &endpoint);
+    add_listen(decoder, item->text, &endpoint, &item->origin);
 }
 
 static bool make_place(struct config_decoder *decoder) {
@@ -56,7 +58,7 @@ void config_listen_decode(struct config_decoder *decoder, const struct config_ke
     if (!make_place(decoder))
         return;
     if (!listen) {
-        add_listen(decoder, key->standard, &endpoint);
+        add_listen(decoder, key->standard, &endpoint, &(struct config_origin){.file = NULL});
         return;
     }
     if (listen->kind == YAML_TREE_SCALAR && strcmp(listen->text, LISTEN_NONE) == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/yaml/config_map.h"
+#include "config/yaml/config_place.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -64,6 +64,8 @@ void config_map_check(const struct config_decoder *decoder, const struct yaml_tr
 static void read_key(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
                      void *out) {
     void *member = (char *)out + key->member;
+    if (value)
+        config_place_note(decoder, key, value);
     if (key->decode && (value || key->when_absent))
         key->decode(decoder, key, value, member);
     else if (value && key->value)

@@ -10,12 +10,20 @@
 // In the order of their bits.
 static const char *const GROUPS[] = {"memory", "remote", "llc", "interconnect", "io"};
 enum { GROUPS_N = sizeof GROUPS / sizeof *GROUPS };
+_Static_assert((int)GROUPS_N == (int)CONFIG_UNCORE_GROUPS, "each group has its place");
 
 bool config_uncore_selects(const struct config_uncore *uncore, const char *group) {
     for (unsigned i = 0; i < GROUPS_N && !uncore->off; i++)
         if (strcmp(GROUPS[i], group) == 0)
             return uncore->groups >> i & 1;
     return false;
+}
+
+struct config_origin config_uncore_origin(const struct config_uncore *uncore, const char *group) {
+    for (unsigned i = 0; i < GROUPS_N; i++)
+        if (strcmp(GROUPS[i], group) == 0)
+            return uncore->groups_origins[i];
+    return (struct config_origin){.file = NULL};
 }
 
 bool config_uncore_enabled(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
@@ -51,10 +59,12 @@ static void add_group(struct config_decoder *decoder, const struct yaml_tree *va
         return;
     while (i < GROUPS_N && strcmp(GROUPS[i], value->text) != 0)
         i++;
-    if (i < GROUPS_N)
-        uncore->groups |= 1U << i;
-    else
+    if (i == GROUPS_N) {
         add_named(decoder, value, uncore);
+        return;
+    }
+    uncore->groups |= 1U << i;
+    uncore->groups_origins[i] = value->origin;
 }
 
 void config_uncore_groups(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,

@@ -8,9 +8,10 @@
 // get longer, so that rotations get fewer. They shrink only if shorter ones would still leave room, so that the length
 // does not oscillate.
 //
-// What comes once, a change (probing for counters, opening and closing event groups), does not move the length of
-// slots. It is a debt, which what rotation leaves of the budget pays off. Changes that can wait wait until the debt is
-// paid; a probe for counters does not wait for long, because probes get rarer by themselves (core/adapt/backoff.h).
+// What comes once, a change (probing for counters, making another plan, opening and closing event groups), does not
+// move the length of slots. It is a debt, which what rotation leaves of the budget pays off. Changes that can wait wait
+// until the debt is paid; a probe for counters does not wait for long, because probes get rarer by themselves
+// (core/adapt/backoff.h). The first plan is the start's, as loading is, and no debt.
 
 #include <stdbool.h>
 #include <stddef.h>

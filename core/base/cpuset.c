@@ -17,9 +17,24 @@ bool cpuset_has(const struct cpuset *set, unsigned cpu) {
 size_t cpuset_count(const struct cpuset *set) {
     size_t count = 0;
     for (size_t i = 0; i < CPUSET_MAX / 64; i++)
-        count += (size_t)__builtin_popcountll(set->words[i]);
+        if (set->words[i] != 0)
+            count += (size_t)__builtin_popcountll(set->words[i]);
     return count;
 }
+
+// The first CPU from `cpu` on that the set has, or (has: false) does not have.
+static unsigned find(const struct cpuset *set, unsigned cpu, bool has) {
+    for (; cpu < CPUSET_MAX; cpu = (cpu / 64 + 1) * 64) {
+        uint64_t word = (has ? set->words[cpu / 64] : ~set->words[cpu / 64]) >> (cpu % 64);
+        if (word != 0)
+            return cpu + (unsigned)__builtin_ctzll(word);
+    }
+    return CPUSET_MAX;
+}
+
+unsigned cpuset_next(const struct cpuset *set, unsigned cpu) { return find(set, cpu, true); }
+
+bool cpuset_is_empty(const struct cpuset *set) { return cpuset_next(set, 0) == CPUSET_MAX; }
 
 static int parse_number(const char **cursor, unsigned *out) {
     unsigned value = 0;
@@ -69,12 +84,9 @@ void cpuset_format(const struct cpuset *set, char *list, size_t size) {
     size_t length = 0;
     bool full = false;
     list[0] = '\0';
-    for (unsigned first = 0, end; first < CPUSET_MAX && !full; first = end + 1) {
+    for (unsigned first = find(set, 0, true), end; first < CPUSET_MAX && !full; first = find(set, end, true)) {
         char text[RANGE_MAX];
-        for (end = first; end < CPUSET_MAX && cpuset_has(set, end);)
-            end++;
-        if (end == first)
-            continue;
+        end = find(set, first, false);
         const char *comma = length > 0 ? "," : "";
         int needed = end - first == 1 ? snprintf(text, sizeof text, "%s%u", comma, first)
                                       : snprintf(text, sizeof text, "%s%u-%u", comma, first, end - 1);

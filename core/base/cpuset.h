@@ -21,6 +21,11 @@ int cpuset_parse(const char *text, struct cpuset *out);
 void cpuset_add(struct cpuset *set, unsigned cpu);
 bool cpuset_has(const struct cpuset *set, unsigned cpu);
 size_t cpuset_count(const struct cpuset *set);
+bool cpuset_is_empty(const struct cpuset *set);
+
+// The lowest CPU of the set from `cpu` on; CPUSET_MAX: none. Sets have few CPUs of the most that there may be, so this
+// goes over words.
+unsigned cpuset_next(const struct cpuset *set, unsigned cpu);
 
 // Writes the set as a list; if it does not fit, the list ends in "...". `size` is at least 8.
 void cpuset_format(const struct cpuset *set, char *list, size_t size);

@@ -25,6 +25,7 @@ struct stretch *stretch_free(struct stretch *stretch) {
         free(stretch->series);
         for (size_t i = 0; i < STRETCH_SOURCES_MAX; i++)
             snapshot_layout_unref(stretch->layouts[i]);
+        host_memory_unref(stretch->memory);
         free(stretch);
     }
     return NULL;
@@ -90,11 +91,13 @@ static int add_series(struct stretch *stretch, const struct stretch_series *like
 }
 
 // What the boxes of a scope move is one number on every vendor, however many they are.
-static void describe_traffic(const struct topology *topology, const struct catalog_metric *entry, size_t scope,
-                             struct stretch_series *like) {
+static void describe_sum(const struct topology *topology, const struct catalog_metric *entry, size_t scope,
+                         struct stretch_series *like) {
     const struct traffic_info *info = &traffic_table[entry->traffic];
-    like->definition = (char *)info->name;
-    like->units = "bytes per second";
+    if (entry->traffic != TRAFFIC_NONE) {
+        like->definition = (char *)info->name;
+        like->units = "bytes per second";
+    }
     like->boxes = scope == 0 ? (double)topology->n_cpus : (double)topology->sockets[scope - 1].measured;
 }
 
@@ -124,8 +127,8 @@ static int match(struct stretch *stretch, const struct stretch_series *of, size_
     } else {
         return 0;
     }
-    if (entry->traffic != TRAFFIC_NONE)
-        describe_traffic(layout->topology, entry, scope, &like);
+    if (catalog_metric_adds(layout->catalog, entry))
+        describe_sum(layout->topology, entry, scope, &like);
     like.better = judge(layout, metric, like.name);
     like.outcome = like.better == STRETCH_HIGHER_IS_BETTER;
     struct stretch_series *series = find_own(stretch, &like);
@@ -209,6 +212,49 @@ static void grow(struct stretch_series *series, const struct snapshot *snapshot,
     series->b = b;
 }
 
+// What is shared with other nodes is never wanted; more or less traffic is not better by itself.
+static int grow_counted(struct stretch *stretch, enum memory_metric metric, enum memory_scope scope, size_t place,
+                        size_t batch) {
+    const struct memory_metric_words *words = &memory_metrics[metric];
+    struct memory_growth growth = memory_metric_growth(stretch->memory, metric, scope, place);
+    struct stretch_series like = {
+        .source = STRETCH_KERNEL,
+        .scope = scope == MEMORY_HOST ? STRETCH_HOST : STRETCH_SOCKET,
+        .id = memory_scope_id(stretch->memory, scope, place),
+        .name = (char *)words->name,
+        .units = (char *)words->unit,
+        .definition = (char *)words->definition,
+        .better = strncmp(words->unit, "ratio", strlen("ratio")) == 0 ? STRETCH_LOWER_IS_BETTER : STRETCH_NEITHER,
+        .k = 1,
+        .numerator = SIZE_MAX};
+    struct stretch_series *series = find_own(stretch, &like);
+    int r = series ? 0 : add_series(stretch, &like);
+    series = series ? series : &stretch->series[stretch->n - 1];
+    if (r == 0 && growth.denominator > 0) {
+        series->batches[batch].a += growth.numerator;
+        series->batches[batch].b += growth.denominator;
+    }
+    return r;
+}
+
+// A reading that began before the stretch says nothing of it alone.
+static int take_memory(struct stretch *stretch, const struct snapshot *snapshot, size_t batch) {
+    if (snapshot->memory == stretch->memory)
+        return 0;
+    host_memory_unref(stretch->memory);
+    stretch->memory = host_memory_ref(snapshot->memory);
+    double since_begin = (double)(snapshot->end_ns - stretch->begin_ns) * 1e-9;
+    int r = 0;
+    if (!stretch->memory || batch == SIZE_MAX || stretch->memory->seconds > since_begin)
+        return 0;
+    for (int scope = MEMORY_HOST; scope <= (stretch->finest >= STRETCH_SOCKET ? MEMORY_SOCKET : MEMORY_HOST); scope++)
+        for (size_t place = 0; place < memory_scope_count(stretch->memory, (enum memory_scope)scope); place++)
+            for (int metric = 0; metric < MEMORY_METRICS_N && r == 0; metric++)
+                if (memory_metric_told(stretch->memory, (enum memory_metric)metric, (enum memory_scope)scope, place))
+                    r = grow_counted(stretch, (enum memory_metric)metric, (enum memory_scope)scope, place, batch);
+    return r;
+}
+
 int stretch_take(struct stretch *stretch, size_t source, const struct snapshot *snapshot) {
     uint64_t end_ns = snapshot->end_ns;
     int r = snapshot->layout != stretch->layouts[source] ? match_layout(stretch, source, snapshot->layout) : 0;
@@ -226,7 +272,7 @@ int stretch_take(struct stretch *stretch, size_t source, const struct snapshot *
     for (size_t i = 0; i < stretch->n; i++)
         if (stretch->series[i].source == source && stretch->series[i].numerator != SIZE_MAX)
             grow(&stretch->series[i], snapshot, batch);
-    return 0;
+    return source == 0 ? take_memory(stretch, snapshot, batch) : 0;
 }
 
 void stretch_end(struct stretch *stretch, size_t batches_max) {

@@ -6,15 +6,19 @@
 // a quotient of sums (level 1 too), what numerator and denominator grew by in each of several batches of the same
 // length.
 //
+// What the kernel counts of memory between two readings is a quotient of sums, too (core/memory/memory_metric.h): it
+// belongs to the batch in which the second reading was made.
+//
 // Batches tell by themselves how certain a value is: whatever disturbs it, the load's own changes included, makes
 // batches differ, as long as it is over within a batch or two. So they are few and long (core/compare/difference.h).
 // Memory is bounded: when there are too many batches, neighbours become one.
 
+#include "core/memory/memory_metric.h"
 #include "core/tally/snapshot.h"
 
 enum {
     STRETCH_BATCHES_MAX = 64, // while it is taken in
-    STRETCH_SOURCES_MAX = 16  // a core type, and kinds of boxes
+    STRETCH_SOURCES_MAX = 64  // a core type, and kinds of boxes
 };
 
 enum stretch_scope { STRETCH_HOST, STRETCH_SOCKET, STRETCH_CPU };
@@ -29,6 +33,8 @@ enum stretch_better {
 struct stretch_batch {
     double a, b; // numerator and denominator
 };
+
+enum { STRETCH_KERNEL = STRETCH_SOURCES_MAX }; // the source of what the kernel counts
 
 struct stretch_series {
     size_t source;
@@ -57,6 +63,7 @@ struct stretch {
     uint64_t round_ns;                                    // the longest round of the plans
     size_t n_batches;                                     // begun; the last one may be short
     struct snapshot_layout *layouts[STRETCH_SOURCES_MAX]; // NULL: no snapshot yet
+    struct host_memory *memory;                           // the newest reading; a reference. NULL: none
     bool begun;
 };
 

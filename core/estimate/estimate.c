@@ -10,6 +10,7 @@
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
 #include "core/estimate/estimate_steps.h"
+#include "core/estimate/estimate_strata.h"
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
 #include "core/plan/schedule.h"
@@ -18,7 +19,6 @@
 // neither differs from round to round. Nothing tells of such an error. So no round of several cores claims less than if
 // what happens in one piece differed by this much from the rest: a share by 4 points, another metric by a fifth.
 static const double PIECE_SHARE = 0.04;
-static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
 // extrapolated), then batch by batch of scopes means (the points of the derivatives), and metric by metric terms (how
@@ -35,6 +35,7 @@ struct estimate {
     struct estimate_rounds *rounds;
     struct estimate_means *means;
     struct estimate_sizes *sizes;
+    struct estimate_strata *strata;
     struct estimate_cores *cores;
     struct estimate_steps *steps;
     struct estimate_terms *terms;
@@ -57,13 +58,14 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->rounds = estimate_rounds_new(e->rows, topology->n_cpus);
     e->means = estimate_means_new(e->rows, batches);
     e->sizes = estimate_sizes_new(e->rows, batches, blocks);
+    e->strata = estimate_strata_new(e->rows);
     e->cores = estimate_cores_new(topology);
     e->steps = estimate_steps_new(plan, topology);
     e->terms = estimate_terms_new(e->rows, blocks);
     e->at = operand_lanes_new(e->rows);
     e->spreads =
         estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
-    return e->rounds && e->means && e->sizes && e->cores && e->steps && e->terms && e->at && e->spreads
+    return e->rounds && e->means && e->sizes && e->strata && e->cores && e->steps && e->terms && e->at && e->spreads
                ? e
                : estimate_free(e);
 }
@@ -76,6 +78,7 @@ struct estimate *estimate_free(struct estimate *e) {
     estimate_terms_free(e->terms);
     estimate_steps_free(e->steps);
     estimate_cores_free(e->cores);
+    estimate_strata_free(e->strata);
     estimate_sizes_free(e->sizes);
     estimate_means_free(e->means);
     estimate_rounds_free(e->rounds);
@@ -167,7 +170,7 @@ void estimate_take_batch(struct estimate *e, size_t index) {
     else
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
-    estimate_sizes_take_batch(e->sizes, &batch);
+    estimate_sizes_take_batch(e->sizes, &batch, e->strata);
     if (!has_differences(e, &batch))
         return;
     if (batch.of_cpus)
@@ -189,6 +192,7 @@ void estimate_take_cpus(struct estimate *e, const struct cells *cells, double se
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_steps_take_round(e->steps, cells);
     estimate_sizes_take_round(e->sizes, e->rounds);
+    estimate_strata_take_round(e->strata, e->rounds, e->memory_rounds);
 }
 
 void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
@@ -211,6 +215,7 @@ struct known {
     const struct lanes *floor;                // NULL: none
     double idle;                              // share of a round
     double cores;                             // in a scope
+    double strata;                            // the metric's difference between them, in the formula's scale
 };
 
 static struct known known_of(const struct estimate *e, size_t batch, size_t metric) {
@@ -220,7 +225,8 @@ static struct known known_of(const struct estimate *e, size_t batch, size_t metr
                           .together = together,
                           .floor = estimate_spreads_floor(e->spreads, own, metric),
                           .idle = together ? plan_idle_share(e->plan) : 0,
-                          .cores = together ? (double)scopes_n_cores(e->scopes, own) : 1};
+                          .cores = together ? (double)scopes_n_cores(e->scopes, own) : 1,
+                          .strata = estimate_strata_difference(e->strata, metric)};
 }
 
 // How many of these cores, if they were of equal variance, would contribute as much (Satterthwaite 1946); a squared
@@ -320,6 +326,7 @@ static struct lanes errors_of(const struct known *known, const struct lanes *com
                               double rounds, double scale, struct lanes *degrees) {
     const struct estimate_spread *spread = known->spread;
     const struct lanes *missed = rounds > 1 ? &spread->unseen.mean : &spread->unseen.round, *floor = known->floor;
+    const struct lanes *strata = rounds > 1 ? &spread->unseen.mean_strata : &spread->unseen.round_strata;
     struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
     for (size_t l = 0; l < LANES; l++) {
         double stretch = rounds > 1 ? 1 : spread->stretch.of[l];
@@ -329,10 +336,11 @@ static struct lanes errors_of(const struct known *known, const struct lanes *com
         by_chance.of[l] /= rounds;
     variance = by_chance;
     sure = lanes_all(1);
-    if (floor || lanes_some(missed)) {
+    if (floor || lanes_some(missed) || known->strata > 0) {
         for (size_t l = 0; l < LANES; l++) {
             double fixed = floor ? floor->of[l] : 0, unseen = missed->of[l] * values->of[l] / scale;
-            variance.of[l] = by_chance.of[l] + fixed * fixed + unseen * unseen;
+            double mixed = strata->of[l] * known->strata;
+            variance.of[l] = by_chance.of[l] + fixed * fixed + unseen * unseen + mixed * mixed;
             sure.of[l] = variance.of[l] / by_chance.of[l]; // Satterthwaite
         }
     }
@@ -373,7 +381,7 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];
         bool told = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(spread->variance.of[l]);
-        told = told && spread->unseen.windows.of[l] >= WINDOWS_MIN;
+        told = told && spread->unseen.windows.of[l] > 0;
         low = from_zero && value >= 0 ? lanes_max(low, 0) : low;
         out->standard_error.of[l] = told ? out->standard_error.of[l] : NAN;
         out->low.of[l] = told ? low : NAN;

@@ -29,6 +29,9 @@
 // rounds hide a part of their own errors, which leverage tells, and fewer than about two have no interval at all
 // (estimate_unseen.h).
 //
+// A core that is held on its groups while it sleeps has few windows, which may all be of its sleep, or all of its time
+// awake. What they have missed is known, and so is how much it differs on the host (estimate_strata.h).
+//
 // Single CPUs are most of the scopes of a large host and most of the work, and nearly nobody reads their intervals. So
 // they can be left out, and be made again from then on.
 //
@@ -87,7 +90,8 @@ void estimate_take_cpus(struct estimate *estimate, const struct cells *cells, do
 void estimate_take_batch(struct estimate *estimate, size_t batch);
 
 // Single CPUs have estimates unless they are not wanted. Where they are wanted again, they are what an estimate would
-// have whose first round comes next: the second one has intervals. Those of sockets and the host never change by it.
+// have whose first round comes next: the second one has intervals. Only what estimate_strata.h knows of all cores is
+// kept. Those of sockets and the host never change by it.
 void estimate_want_cpus(struct estimate *estimate, bool wanted);
 bool estimate_wants_batch(const struct estimate *estimate, size_t batch); // else it has no intervals
 

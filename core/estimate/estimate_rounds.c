@@ -7,6 +7,8 @@
 #include "core/base/block.h"
 #include "core/estimate/estimate.h"
 
+static const double NS = 1e-9;
+
 static void lay_out(void *self, struct block *block) {
     struct estimate_rounds *rounds = self;
     const struct rows *rows = rounds->rows;
@@ -15,6 +17,7 @@ static void lay_out(void *self, struct block *block) {
     rounds->cells = block_take(block, blocks * rows->n_units, sizeof *rounds->cells);
     rounds->now = block_take(block, blocks * rows->n_values, sizeof *rounds->now);
     rounds->before = block_take(block, blocks * rows->n_values, sizeof *rounds->before);
+    rounds->awake = block_take(block, blocks, sizeof *rounds->awake);
     rounds->held = block_take(block, blocks, sizeof *rounds->held);
 }
 
@@ -48,6 +51,12 @@ static double field_slots(const struct plan *plan, const struct plan_unit *unit,
     return leader > 0 ? leader : sum;
 }
 
+// True if the unit's windows of a core that was held are longer than a slot, on average.
+static bool slept(const struct cells *cells, size_t cpu, size_t u) {
+    double slots = (double)cells_at(cells, cpu, u)->n_windows * (double)cells->rows->plan->slot_ns * NS;
+    return cells_held(cells, cpu, u) && cells_values(cells, cpu, u)[0] > 1.5 * slots;
+}
+
 static void take_unit(struct estimate_rounds *rounds, const struct cells *cells, size_t cpu, size_t u, double seconds) {
     const struct plan *plan = rounds->rows->plan;
     size_t block = cpu / LANES, lane = cpu % LANES;
@@ -60,6 +69,7 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     if (scale > 0 && cells_held(cells, cpu, u))
         to[0].of[lane] = seconds; // exact
     cell->share.of[lane] = cells_share(cells, cpu, u);
+    cell->asleep.of[lane] = slept(cells, cpu, u);
     if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
         cell->rounding.of[lane] = field_slots(plan, &plan->units[u], to + 1, lane) / ESTIMATE_FIELD_STEPS / sqrt(12);
 }
@@ -77,13 +87,30 @@ static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
         before[i].of[lane] = now[i].of[lane];
 }
 
+// True for a unit whose event groups take turns with others.
+static bool rotates(const struct plan *plan, size_t u) {
+    return !plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u;
+}
+
+// The time in which a core counted and did not sleep.
+static double awake_seconds(const struct cells *cells, size_t cpu) {
+    const struct cell_time *time = &cells->times[cpu];
+    double seconds = 0;
+    if (!time->held)
+        return time->seconds * (1 - plan_idle_share(cells->rows->plan));
+    for (size_t u = 0; u < cells->rows->n_units; u++)
+        if (rotates(cells->rows->plan, u) && !slept(cells, cpu, u))
+            seconds += cells_values(cells, cpu, u)[0];
+    return seconds;
+}
+
 static double held_part(const struct cells *cells, size_t cpu) {
     const struct plan *plan = cells->rows->plan;
     double windows = 0;
     if (!cells->times[cpu].held)
         return 0;
     for (size_t u = 0; u < plan->n_units; u++)
-        if (!plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u)
+        if (rotates(plan, u))
             windows += cells_at(cells, cpu, u)->n_windows;
     return lanes_max(1 - windows / plan_slots(plan), 0);
 }
@@ -108,6 +135,7 @@ void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *ce
         if (!cells->times[cpu].fresh || !(cells->times[cpu].seconds > 0))
             continue;
         rounds->held[cpu / LANES].of[cpu % LANES] = held_part(cells, cpu);
+        rounds->awake[cpu / LANES].of[cpu % LANES] = awake_seconds(cells, cpu) * seconds / cells->times[cpu].seconds;
         for (size_t u = 0; u < rounds->rows->n_units; u++) {
             keep_unit(rounds, cpu, u);
             take_unit(rounds, cells, cpu, u, seconds);

@@ -12,6 +12,7 @@
 struct estimate_cell {
     struct lanes share;        // covered share of this round's time; 0: no data
     struct lanes share_before; // of the previous round; 0: no such round
+    struct lanes asleep;       // 1: its windows of this round are longer than a slot, so the core slept in them
     struct lanes rounding;     // standard error of one field's count
     struct lanes covered;      // mean share of both rounds; -1: there are not both
     struct lanes uncovered;    // square root of the rest; 0: there are not both
@@ -25,6 +26,7 @@ struct estimate_rounds {
     bool *has_fields;            // [unit]
     struct estimate_cell *cells; // [unit][block]
     struct lanes *now, *before;  // [unit][block][value of the unit]: sums over many blocks find a unit's close together
+    struct lanes *awake;         // [block]: seconds of the round's windows in which the core did not sleep
     struct lanes *held;          // [block]: the part of a round's windows that the core did not have, as it was held
 };
 

@@ -79,6 +79,8 @@ void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_
     replace(&spread->stretch, &sample->stretch, data);
     replace(&spread->unseen.round, &sample->unseen.round, data);
     replace(&spread->unseen.mean, &sample->unseen.mean, data);
+    replace(&spread->unseen.round_strata, &sample->unseen.round_strata, data);
+    replace(&spread->unseen.mean_strata, &sample->unseen.mean_strata, data);
     replace(&spread->unseen.windows, &sample->unseen.windows, data);
     if (floor)
         estimate_move(floor, &sample->floor, &weight);

@@ -11,12 +11,13 @@
 
 // The share of what happened that windows demonstrably missed, and on how few of them rests what they saw.
 struct estimate_unseen {
-    struct lanes round, mean; // in the last round; in the mean over rounds
-    struct lanes windows;     // the effective number of windows
+    struct lanes round, mean;               // in the last round; in the mean over rounds
+    struct lanes windows;                   // the effective number of windows; 0: too few
+    struct lanes round_strata, mean_strata; // how far off the share is of what happened while the core slept
 };
 
 static inline struct estimate_unseen estimate_nothing_unseen(void) {
-    return (struct estimate_unseen){lanes_all(0), lanes_all(0), lanes_all(INFINITY)};
+    return (struct estimate_unseen){lanes_all(0), lanes_all(0), lanes_all(INFINITY), lanes_all(0), lanes_all(0)};
 }
 
 // What the cores of a scope have together.

@@ -272,6 +272,8 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
         find_max(&sample->stretch, &other->stretch);
         find_max(&sample->unseen.round, &other->unseen.round);
         find_max(&sample->unseen.mean, &other->unseen.mean);
+        find_max(&sample->unseen.round_strata, &other->unseen.round_strata);
+        find_max(&sample->unseen.mean_strata, &other->unseen.mean_strata);
         find_min(&sample->unseen.windows, &other->unseen.windows);
     }
 }

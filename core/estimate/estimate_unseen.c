@@ -8,6 +8,7 @@
 #include "core/base/block.h"
 
 static const double LEVERAGE_MAX = 0.5; // a round that makes more of the mean than that is the mean
+static const double WINDOWS_MIN = 1.5;  // effective windows: fewer are one, and a part of another
 // A core that is held has long windows while it sleeps, and two that are alike may both have missed what woke it.
 static const double HELD_WINDOWS_MIN = 3;
 
@@ -18,6 +19,7 @@ static void lay_out(void *self, struct block *block) {
     sizes->first_same = block_take(block, units + 1, sizeof *sizes->first_same);
     sizes->sizes = block_take(block, sizes->n_batches * units, sizeof *sizes->sizes);
     sizes->all = block_take(block, sizes->n_blocks * units, sizeof *sizes->all);
+    sizes->asleep = block_take(block, sizes->n_blocks * units, sizeof *sizes->asleep);
     sizes->unseen = block_take(block, units, sizeof *sizes->unseen);
 }
 
@@ -86,39 +88,46 @@ static struct lanes *all_of(const struct estimate_sizes *sizes, size_t block, si
     return &sizes->all[block * sizes->rows->n_units + unit];
 }
 
-// The count that measures a unit's size in a block of CPUs: the mean of all units that count it.
-static struct lanes mean_of_units(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
-                                  size_t block, size_t u) {
-    struct lanes sum = lanes_all(0), weights = lanes_all(0);
+static struct lanes *asleep_of(const struct estimate_sizes *sizes, size_t block, size_t unit) {
+    return &sizes->asleep[block * sizes->rows->n_units + unit];
+}
+
+// Finds the count that measures a unit's size in a block of CPUs, the mean of all units that count it, and the part of
+// it while the cores slept.
+static void find_all(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds, size_t block, size_t u) {
+    struct lanes sum = lanes_all(0), slept = lanes_all(0), weights = lanes_all(0);
     for (size_t i = sizes->first_same[u]; i < sizes->first_same[u + 1]; i++) {
         const struct estimate_same *same = &sizes->same[i];
-        const struct lanes *share = &estimate_rounds_cell(rounds, block, same->unit)->share;
+        const struct estimate_cell *cell = estimate_rounds_cell(rounds, block, same->unit);
         const struct lanes *now = &estimate_rounds_now(rounds, block, same->unit)[same->place];
         for (size_t l = 0; l < LANES; l++) {
-            double weight = weight_of(share->of[l]);
+            double weight = weight_of(cell->share.of[l]);
             sum.of[l] += now->of[l] * weight;
+            slept.of[l] += now->of[l] * weight * cell->asleep.of[l];
             weights.of[l] += weight;
         }
     }
     for (size_t l = 0; l < LANES; l++) {
-        double mean = sum.of[l] / weights.of[l];
+        double mean = sum.of[l] / weights.of[l], asleep = slept.of[l] / weights.of[l];
         sum.of[l] = weights.of[l] > 0 ? mean : 0;
+        slept.of[l] = weights.of[l] > 0 ? asleep : 0;
     }
-    return sum;
+    *all_of(sizes, block, u) = sum;
+    *asleep_of(sizes, block, u) = slept;
 }
 
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds) {
     for (size_t block = 0; block < sizes->n_blocks; block++)
         for (size_t u = 0; u < sizes->rows->n_units; u++)
-            *all_of(sizes, block, u) = mean_of_units(sizes, rounds, block, u);
+            find_all(sizes, rounds, block, u);
 }
 
 // The counts of a unit's CPUs in this round.
 struct size_now {
-    struct lanes own, all; // as in struct estimate_size
-    struct lanes data;     // above 0: some CPU has data
-    struct lanes shares;   // sum of the CPUs' covered shares of time
-    struct lanes differs;  // above 0: some CPU has a previous round too, and the scope's cores have the differences
+    struct lanes own, all, own_asleep, all_asleep; // as in struct estimate_size
+    struct lanes data;                             // above 0: some CPU has data
+    struct lanes shares;                           // sum of the CPUs' covered shares of time
+    struct lanes differs; // above 0: some CPU has a previous round too, and the scope's cores have the differences
 };
 
 // Of one block of CPUs, each for itself.
@@ -127,6 +136,7 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
     const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
     size_t place = sizes->same[sizes->first_same[u]].place;
     struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], all = *all_of(sizes, block, u);
+    struct lanes asleep = cell->asleep, all_asleep = *asleep_of(sizes, block, u);
     struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place], differences;
     struct lanes share = cell->share, covered = batch->first ? lanes_all(-1) : cell->covered;
     struct lanes uncovered = cell->uncovered;
@@ -135,6 +145,8 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
         double difference = (now.of[l] - before.of[l]) * uncovered.of[l];
         size.own.of[l] = share.of[l] > 0 ? now.of[l] : 0;
         size.all.of[l] = share.of[l] > 0 ? all.of[l] : 0;
+        size.own_asleep.of[l] = share.of[l] > 0 ? now.of[l] * asleep.of[l] : 0;
+        size.all_asleep.of[l] = share.of[l] > 0 ? all_asleep.of[l] : 0;
         size.data.of[l] = share.of[l] > 0 ? 1 : 0;
         size.shares.of[l] = share.of[l] > 0 ? share.of[l] : 0;
         size.differs.of[l] = covered.of[l] >= 0 ? 1 : 0;
@@ -145,7 +157,8 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
 }
 
 static struct size_now size_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
-    struct size_now sum = {lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0)};
+    struct lanes none = lanes_all(0);
+    struct size_now sum = {none, none, none, none, none, none, none};
     struct estimate_part part;
     size_t at = 0;
     if (batch->of_cpus)
@@ -154,12 +167,15 @@ static struct size_now size_of(const struct estimate_sizes *sizes, const struct 
         struct size_now size = size_of_cpus(sizes, batch, part.block, u);
         lanes_add_product(&sum.own, &size.own, &part.in);
         lanes_add_product(&sum.all, &size.all, &part.in);
+        lanes_add_product(&sum.own_asleep, &size.own_asleep, &part.in);
+        lanes_add_product(&sum.all_asleep, &size.all_asleep, &part.in);
         lanes_add_product(&sum.data, &size.data, &part.in);
         lanes_add_product(&sum.shares, &size.shares, &part.in);
         lanes_add_product(&sum.differs, &size.differs, &part.in);
     }
-    return (struct size_now){estimate_batch_join(batch, &sum.own), estimate_batch_join(batch, &sum.all),
-                             estimate_batch_join(batch, &sum.data), estimate_batch_join(batch, &sum.shares),
+    return (struct size_now){estimate_batch_join(batch, &sum.own),        estimate_batch_join(batch, &sum.all),
+                             estimate_batch_join(batch, &sum.own_asleep), estimate_batch_join(batch, &sum.all_asleep),
+                             estimate_batch_join(batch, &sum.data),       estimate_batch_join(batch, &sum.shares),
                              estimate_batch_join(batch, &sum.differs)};
 }
 
@@ -210,16 +226,17 @@ static void find_leverages(const struct estimate_sizes *sizes, const struct esti
     }
 }
 
-// The effective number of windows, as many more as they leave less unseen; 0: too few of a held core.
+// The effective number of windows; 0: they are too few, where they count as many more as they leave less unseen.
 static struct lanes windows_of(const struct estimate_batch *batch, const struct estimate_size *size,
                                const struct size_now *now) {
     struct lanes held = batch->of_cpus ? batch->rounds->held[batch->block] : lanes_all(0);
     struct lanes windows;
     for (size_t l = 0; l < LANES; l++) {
+        double least = held.of[l] > 0 ? HELD_WINDOWS_MIN : WINDOWS_MIN;
         double share = now->data.of[l] > 0 ? now->shares.of[l] / now->data.of[l] : 0, own = size->own.of[l];
-        double squares = size->squares.of[l] * size->square_weights.of[l] * (1 - share);
+        double squares = size->squares.of[l] * size->square_weights.of[l];
         double number = squares > 0 ? own * own / squares : own > 0 ? INFINITY : 0;
-        windows.of[l] = held.of[l] > 0 && number < HELD_WINDOWS_MIN ? 0 : number;
+        windows.of[l] = number < least * (1 - share) ? 0 : number;
     }
     return windows;
 }
@@ -230,21 +247,45 @@ static double missed(double own, double all, double error) {
     return all > 0 ? share : 0;
 }
 
-static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
+// How far off the share is of what happened while the cores slept. The time in which a CPU was awake is known, whatever
+// counted in it.
+static struct lanes strata_of(const struct estimate_batch *batch, const struct size_now *of, const struct lanes *awake,
+                              double rate) {
+    struct lanes off;
+    for (size_t l = 0; l < LANES; l++) {
+        double own = of->own.of[l], asleep = of->all_asleep.of[l];
+        double rest = batch->of_cpus && rate > 0 ? rate * awake->of[l] : of->all.of[l] - asleep;
+        double by = fabs(of->own_asleep.of[l] / own - asleep / (asleep + rest));
+        off.of[l] = own > 0 && asleep + rest > 0 ? by : 0;
+    }
+    return off;
+}
+
+static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_batch *batch,
+                                        const struct estimate_strata *strata, size_t u) {
     struct estimate_size *size = &estimate_sizes_row(sizes, batch->index)[u];
+    double rate = estimate_strata_rate(strata, u, sizes->same[sizes->first_same[u]].place);
     struct lanes squares = squares_of(sizes, batch, u);
+    struct lanes awake = batch->of_cpus ? batch->rounds->awake[batch->block] : lanes_all(0);
     struct size_now now = size_of(sizes, batch, u);
     struct estimate_variance of_round = estimate_batch_variance(batch);
     struct lanes weight = estimate_weigh(&size->rounds, &now.data, batch->memory_rounds);
     estimate_move(&size->own, &now.own, &weight);
     estimate_move(&size->all, &now.all, &weight);
+    estimate_move(&size->own_asleep, &now.own_asleep, &weight);
+    estimate_move(&size->all_asleep, &now.all_asleep, &weight);
+    estimate_move(&size->awake, &awake, &weight);
+    struct size_now usual = {
+        .own = size->own, .all = size->all, .own_asleep = size->own_asleep, .all_asleep = size->all_asleep};
     estimate_move(&size->squares, &squares, &weight);
     estimate_move_weights2(&size->square_weights, &weight);
     find_leverages(sizes, batch, u, size, &weight);
     weight = estimate_weigh(&size->differences, &now.differs, batch->memory_rounds);
     estimate_move_weights2(&size->weights2, &weight);
     estimate_move(&size->variance, &of_round.variance, &weight);
-    struct estimate_unseen unseen = {.windows = windows_of(batch, size, &now)};
+    struct estimate_unseen unseen = {.windows = windows_of(batch, size, &now),
+                                     .round_strata = strata_of(batch, &now, &awake, rate),
+                                     .mean_strata = strata_of(batch, &usual, &size->awake, rate)};
     for (size_t l = 0; l < LANES; l++) {
         double error = sqrt(size->variance.of[l]);
         // the stretch already covers a round with merely small counts
@@ -256,9 +297,10 @@ static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const stru
     return unseen;
 }
 
-void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch) {
+void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch,
+                               const struct estimate_strata *strata) {
     for (size_t u = 0; u < sizes->rows->n_units; u++) {
         bool told = sizes->first_same[u + 1] > sizes->first_same[u];
-        sizes->unseen[u] = told ? take_unit(sizes, batch, u) : estimate_nothing_unseen();
+        sizes->unseen[u] = told ? take_unit(sizes, batch, strata, u) : estimate_nothing_unseen();
     }
 }

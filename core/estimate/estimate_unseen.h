@@ -12,9 +12,12 @@
 //
 // What was seen may itself rest on few windows: on those that met the load if it is rare, and on a held core, which is
 // on few groups in a minute. Their effective number k is the squared sum of their counts by the sum of squared counts
-// (Kish, "Survey Sampling", 1965, section 8.2), divided by the share of time that none covered. A window that reaches
-// from one round of a held core into the next is one. k values have k - 1 degrees of freedom about their mean. One says
-// nothing of the others, nor do two of a core that was held.
+// (Kish, "Survey Sampling", 1965, section 8.2). A window that reaches from one round of a held core into the next is
+// one. k values have k - 1 degrees of freedom about their mean. One says nothing of the others, nor do two of a core
+// that was held; there, k counts as many more as the windows leave less time unseen.
+//
+// Windows of a held core are of two strata (estimate_strata.h). How far off the share of counts is that a unit has from
+// one of them follows from its own windows, from all units', and from the time in which the CPU was awake.
 //
 // A ratio is fitted to the rounds that carry it, so their residuals are too small by the part h that they make of the
 // mean, their leverage: without the round itself the residual would be 1 / (1 - h) as large (MacKinnon and White, 1985,
@@ -22,6 +25,7 @@
 
 #include "core/estimate/estimate_batch.h"
 #include "core/estimate/estimate_spread.h"
+#include "core/estimate/estimate_strata.h"
 
 // A unit that counts the event that measures another unit's size.
 struct estimate_same {
@@ -34,6 +38,8 @@ struct estimate_size {
     struct lanes own, all;                      // means of the unit's count, and of the estimate from all units that
                                                 // count the event
     struct lanes variance;                      // variance of a round's own count
+    struct lanes own_asleep, all_asleep;        // the parts of these while cores slept
+    struct lanes awake;                         // mean seconds in which the CPU was awake; of single CPUs
     struct lanes squares, square_weights;       // mean sum of the windows' squared counts; as weights2, of the means
 };
 
@@ -45,6 +51,7 @@ struct estimate_sizes {
     struct estimate_size *sizes;    // [batch][unit]
     struct lanes *all;              // [block of CPUs][unit]: this round's count that measures its size, from all units
                                     // that count it
+    struct lanes *asleep;           // likewise: the part of it while the core slept
     struct estimate_unseen *unseen; // [unit] of the batch taken in last
 };
 
@@ -57,7 +64,8 @@ void estimate_sizes_forget(struct estimate_sizes *sizes, size_t first);
 
 // Takes in a round on every CPU; then, batch by batch, finds what its windows have missed.
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds);
-void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch);
+void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch,
+                               const struct estimate_strata *strata);
 
 static inline struct estimate_size *estimate_sizes_row(const struct estimate_sizes *sizes, size_t batch) {
     return &sizes->sizes[batch * sizes->rows->n_units];

@@ -82,6 +82,7 @@ struct formula {
     unsigned *metrics; // the metrics that it reads, likewise
     size_t n_metrics;
     bool scale_free; // multiplying all counts by the same positive number keeps its value: ratios of counts
+    bool is_sum;     // of counts
     bool is_ratio;   // formula == scale * numerator / denominator, both sums of counts, if denominator is not 0
     double scale;
     struct formula_sum numerator, denominator; // if is_ratio

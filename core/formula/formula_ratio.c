@@ -210,6 +210,7 @@ int formula_ratio_find(struct formula *formula) {
     struct form form = form_of(&search);
     struct formula_sum upper = {0}, lower = {0};
     int r = search.result;
+    formula->is_sum = r == 0 && form.kind == FORM_SUM;
     if (r == 0 && form.kind == FORM_RATIO) {
         // A factor of the numerator belongs to k, so that the numerator counts events. The denominator keeps its own:
         // 8 * CPU_CYCLES are pipeline slots.

@@ -5,21 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One step of one series. b > 0: the sums of a quotient (a over b) or of gauges times seconds; b < 0: no sums, a is the
-// last gauge; 0, as memory begins: nothing.
-struct point {
-    float a, b;
-};
-
 // How a series gets its points.
 enum source { SOURCE_QUOTIENT, SOURCE_CATEGORY, SOURCE_GAUGE };
 
 struct series {
-    char *name; // as exported
-    long socket;
     double k; // the value is k a / b
     // where the layout has it:
-    bool present;
     enum source source;
     size_t scope, metric; // of the plan
     size_t category;      // of level 1
@@ -27,14 +18,10 @@ struct series {
 };
 
 struct history {
-    size_t series_max, n;
-    size_t wanted; // series that the layout has, as counted while it is matched
-    struct series *series;
-    size_t width;                   // points of a step: series that have a place
-    struct point *points;           // HISTORY_FINE_N steps, then HISTORY_COARSE_N: memory is used as time goes by
+    struct steps steps;             // of the exported names; of the sockets' ids
+    struct series *series;          // at the same places
+    size_t wanted;                  // series that the layout has, as counted while it is matched
     struct snapshot_layout *layout; // that the series were last matched with; a reference
-    uint64_t begin_ns, end_ns;      // of the first snapshot, and of the last
-    bool begun;
     int64_t wall_offset_ns;
     double gap_seconds; // uncovered so far because nothing was measured
     bool gap;           // since the last snapshot, too
@@ -45,16 +32,13 @@ struct history *history_new(size_t series_max) {
     struct history *history = calloc(1, sizeof *history);
     if (!history)
         return NULL;
-    history->series_max = series_max;
     history->series = calloc(series_max, sizeof *history->series);
-    return history->series ? history : history_free(history);
+    return steps_init(&history->steps, series_max) == 0 && history->series ? history : history_free(history);
 }
 
 struct history *history_free(struct history *history) {
     if (history) {
-        for (size_t i = 0; i < history->n; i++)
-            free(history->series[i].name);
-        free(history->points);
+        steps_deinit(&history->steps);
         free(history->series);
         snapshot_layout_unref(history->layout);
         free(history);
@@ -64,65 +48,24 @@ struct history *history_free(struct history *history) {
 
 // ---- which series there are ----
 
-static struct series *find_series(const struct history *history, long socket, const char *name) {
-    for (size_t i = 0; i < history->n; i++)
-        if (history->series[i].socket == socket && strcmp(history->series[i].name, name) == 0)
-            return &history->series[i];
-    return NULL;
-}
-
-enum { STEPS_N = HISTORY_FINE_N + HISTORY_COARSE_N };
-
-// Makes room for so many series in all. If out of memory, those that have a place keep it.
-static void widen(struct history *history, size_t width) {
-    struct point *points = width > history->width ? calloc(STEPS_N * width, sizeof *points) : NULL;
-    if (!points)
-        return;
-    for (size_t step = 0; step < STEPS_N && history->n > 0; step++)
-        memcpy(points + step * width, history->points + step * history->width, history->n * sizeof *points);
-    free(history->points);
-    history->points = points;
-    history->width = width;
-}
-
-// A place for a new series: a free one, or that of a series which the plan does not have any more. NULL: none.
-static struct series *find_place(struct history *history) {
-    if (history->n < history->width)
-        return &history->series[history->n++];
-    for (size_t i = 0; i < history->n; i++)
-        if (!history->series[i].present) {
-            free(history->series[i].name);
-            for (size_t step = 0; step < STEPS_N; step++)
-                history->points[step * history->width + i] = (struct point){0, 0};
-            return &history->series[i];
-        }
-    return NULL;
-}
-
-static struct series *make_series(struct history *history, long socket, const char *name) {
-    char *copy = strdup(name);
-    struct series *series = copy ? find_place(history) : NULL;
-    if (series)
-        *series = (struct series){.name = copy, .socket = socket, .a = NAN, .b = NAN};
-    else
-        free(copy);
-    return series;
-}
-
 // Joins a metric of the layout with its series; with `make`, makes the series if there is none. The first series_max
 // count.
 static void match(struct history *history, size_t scope, long socket, size_t metric, bool make) {
-    if (history->wanted++ >= history->series_max)
+    if (history->wanted++ >= history->steps.series_max)
         return;
     const struct snapshot_layout *layout = history->layout;
     const struct catalog_metric *entry = &layout->catalog->metrics[layout->plan->metrics[metric].metric];
-    struct series *series = find_series(history, socket, entry->export_name);
-    if (!series && make)
-        series = make_series(history, socket, entry->export_name);
-    if (!series)
+    size_t place = steps_find(&history->steps, socket, entry->export_name);
+    if (place == SIZE_MAX && make) {
+        place = steps_make(&history->steps, socket, entry->export_name);
+        if (place != SIZE_MAX)
+            history->series[place] = (struct series){.a = NAN, .b = NAN};
+    }
+    if (place == SIZE_MAX)
         return;
+    struct series *series = &history->series[place];
     enum source before = series->source;
-    series->present = true;
+    history->steps.series[place].present = true;
     series->scope = scope;
     series->metric = metric;
     series->k = 1;
@@ -160,85 +103,27 @@ static void match_all(struct history *history, bool make) {
 static void match_layout(struct history *history, struct snapshot_layout *layout) {
     snapshot_layout_unref(history->layout);
     history->layout = snapshot_layout_ref(layout);
-    for (size_t i = 0; i < history->n; i++)
-        history->series[i].present = false;
+    struct steps *steps = &history->steps;
+    for (size_t i = 0; i < steps->n; i++)
+        steps->series[i].present = false;
     match_all(history, false);
     size_t present = 0, wanted = history->wanted;
-    for (size_t i = 0; i < history->n; i++)
-        present += history->series[i].present;
-    size_t width = history->n + (wanted > present ? wanted - present : 0); // those that went may come back
-    widen(history, width < history->series_max ? width : history->series_max);
+    for (size_t i = 0; i < steps->n; i++)
+        present += steps->series[i].present;
+    steps_widen(steps, steps->n + (wanted > present ? wanted - present : 0)); // those that went may come back
     match_all(history, true);
 }
 
 // ---- points ----
 
-struct ring {
-    size_t offset, n;
-    uint64_t step_ns;
-};
-
-static struct ring ring_of(bool coarse) {
-    return coarse ? (struct ring){HISTORY_FINE_N, HISTORY_COARSE_N, HISTORY_COARSE_NS}
-                  : (struct ring){0, HISTORY_FINE_N, HISTORY_FINE_NS};
-}
-
-static struct point *point_of(const struct history *history, size_t series, const struct ring *ring, uint64_t step) {
-    return &history->points[(ring->offset + step % ring->n) * history->width + series];
-}
-
-// Empties the steps that begin after the last snapshot, up to that of now_ns.
-static void begin_steps(struct history *history, bool coarse, uint64_t now_ns) {
-    struct ring ring = ring_of(coarse);
-    uint64_t last = history->end_ns / ring.step_ns, now = now_ns / ring.step_ns;
-    if (now - last > ring.n)
-        last = now - ring.n;
-    for (uint64_t step = last + 1; step <= now; step++)
-        for (size_t i = 0; i < history->n; i++)
-            *point_of(history, i, &ring, step) = (struct point){0, 0};
-}
-
-static void add(struct point *point, double a, double b) {
-    if (point->b < 0)
-        *point = (struct point){0, 0};
-    point->a += (float)a;
-    point->b += (float)b;
-}
-
-static void add_gauge(struct point *point, double value) {
-    if (point->b <= 0 && isfinite(value))
-        *point = (struct point){(float)value, -1};
-}
-
-static void add_to_rings(struct history *history, size_t series, double a, double b, double gauge) {
-    for (int coarse = 0; coarse <= 1; coarse++) {
-        struct ring ring = ring_of(coarse != 0);
-        struct point *point = point_of(history, series, &ring, history->end_ns / ring.step_ns);
-        if (b > 0)
-            add(point, a, b);
-        else
-            add_gauge(point, gauge);
-    }
-}
-
-// A snapshot stands for all of its interval: steps that lie within have its gauge.
-static void fill_steps(struct history *history, size_t series, const struct snapshot *snapshot, double gauge) {
-    for (int coarse = 0; coarse <= 1; coarse++) {
-        struct ring ring = ring_of(coarse != 0);
-        uint64_t last = snapshot->end_ns / ring.step_ns, step = snapshot->start_ns / ring.step_ns + 1;
-        if (step < last && last - step >= ring.n)
-            step = last - ring.n + 1;
-        for (; step < last; step++)
-            add_gauge(point_of(history, series, &ring, step), gauge);
-    }
-}
-
-// What a traffic metric of boxes, which is that of one box, is multiplied by: how many boxes the scope has.
+// What a metric of boxes is multiplied by: how many boxes the scope has, if these add up.
 static double boxes_of(const struct history *history, const struct series *series) {
     const struct snapshot_layout *layout = history->layout;
     const struct topology *topology = layout->topology;
     const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[series->metric].metric];
-    return topology->boxes && metric->traffic != TRAFFIC_NONE ? (double)topology_measured(topology, series->scope) : 1;
+    return topology->boxes && catalog_metric_adds(layout->catalog, metric)
+               ? (double)topology_measured(topology, series->scope)
+               : 1;
 }
 
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
@@ -248,9 +133,9 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     double gauge = values[snapshot_metric(layout, series->scope, series->metric)], a = series->a, b = series->b;
     if (series->source == SOURCE_GAUGE) {
         double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
-        add_to_rings(history, i, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
+        steps_add(&history->steps, i, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
         if (!history->gap)
-            fill_steps(history, i, snapshot, gauge);
+            steps_fill(&history->steps, i, snapshot->start_ns, gauge);
         return;
     }
     if (series->source == SOURCE_CATEGORY) {
@@ -262,31 +147,24 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     }
     bool grew = series->b > b && series->a >= a; // false for NaN
     double boxes = boxes_of(history, series);
-    add_to_rings(history, i, (series->a - a) * boxes, grew ? series->b - b : 0, gauge * boxes / series->k);
+    steps_add(&history->steps, i, (series->a - a) * boxes, grew ? series->b - b : 0, gauge * boxes / series->k);
     if (!history->gap)
-        fill_steps(history, i, snapshot, gauge * boxes / series->k);
+        steps_fill(&history->steps, i, snapshot->start_ns, gauge * boxes / series->k);
 }
 
 void history_take(struct history *history, const struct snapshot *snapshot) {
     double wall = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
     if (history->layout != snapshot->layout)
         match_layout(history, snapshot->layout);
-    if (history->begun && snapshot->end_ns < history->end_ns)
+    if (!steps_go(&history->steps, snapshot->end_ns))
         return;
-    if (!history->begun) {
-        history->begun = true;
-        history->begin_ns = history->end_ns = snapshot->end_ns;
-    }
     double gap = snapshot->values[snapshot_uncovered(snapshot->layout, 0, UNCOVERED_GAP)];
     history->gap = gap > history->gap_seconds;
     history->gap_seconds = isfinite(gap) ? gap : history->gap_seconds;
-    begin_steps(history, false, snapshot->end_ns);
-    begin_steps(history, true, snapshot->end_ns);
-    history->end_ns = snapshot->end_ns;
     if (isfinite(wall))
         history->wall_offset_ns = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
-    for (size_t i = 0; i < history->n; i++)
-        if (history->series[i].present)
+    for (size_t i = 0; i < history->steps.n; i++)
+        if (history->steps.series[i].present)
             take(history, i, snapshot);
 }
 
@@ -298,37 +176,22 @@ struct marks *history_marks(struct history *history) {
 
 int64_t history_wall_offset_ns(const struct history *history) { return history->wall_offset_ns; }
 
-struct history_range history_range(const struct history *history, bool coarse) {
-    struct ring ring = ring_of(coarse);
-    uint64_t first = history->begin_ns / ring.step_ns, last = history->end_ns / ring.step_ns;
-    if (!history->begun)
-        return (struct history_range){.step_ns = ring.step_ns};
-    if (last - first >= ring.n)
-        first = last - ring.n + 1;
-    return (struct history_range){.step_ns = ring.step_ns, .first = first, .n = (size_t)(last - first + 1)};
+struct steps_range history_range(const struct history *history, bool coarse) {
+    return steps_range(&history->steps, coarse);
 }
 
-static const struct series *find_shown(const struct history *history, long socket, const char *metric) {
+static size_t find_shown(const struct history *history, long socket, const char *metric) {
     bool only = history->layout && history->layout->topology->n_sockets == 1 &&
                 socket == (long)history->layout->topology->sockets[0].id;
-    return find_series(history, only ? HISTORY_HOST : socket, metric);
+    return steps_find(&history->steps, only ? HISTORY_HOST : socket, metric);
 }
 
 bool history_has(const struct history *history, long socket, const char *metric) {
-    return find_shown(history, socket, metric) != NULL;
+    return find_shown(history, socket, metric) != SIZE_MAX;
 }
 
 void history_read(const struct history *history, long socket, const char *metric, bool coarse, uint64_t first, size_t n,
                   double *values) {
-    const struct series *series = find_shown(history, socket, metric);
-    struct ring ring = ring_of(coarse);
-    struct history_range range = history_range(history, coarse);
-    for (size_t i = 0; i < n; i++) {
-        bool exists = series && first + i >= range.first && first + i - range.first < range.n;
-        struct point point =
-            exists ? *point_of(history, (size_t)(series - history->series), &ring, first + i) : (struct point){0, 0};
-        values[i] = point.b > 0   ? series->k * (double)point.a / (double)point.b
-                    : point.b < 0 ? series->k * (double)point.a
-                                  : NAN;
-    }
+    size_t place = find_shown(history, socket, metric);
+    steps_read(&history->steps, place, place == SIZE_MAX ? 1 : history->series[place].k, coarse, first, n, values);
 }

@@ -14,11 +14,10 @@
 // Times are those of the monotonic clock, so a step of the wall clock moves nothing. No locks: for one thread.
 
 #include "core/history/marks.h"
+#include "core/history/steps.h"
 #include "core/tally/snapshot.h"
 
-enum { HISTORY_FINE_N = 360, HISTORY_COARSE_N = 288, HISTORY_SERIES_MAX = 192 };
-#define HISTORY_FINE_NS UINT64_C(10000000000)
-#define HISTORY_COARSE_NS UINT64_C(300000000000)
+enum { HISTORY_SERIES_MAX = 192 };
 
 struct history;
 
@@ -37,13 +36,7 @@ struct marks *history_marks(struct history *history);
 // Nanoseconds between the steps' clock and the epoch, as of the last snapshot that told the time; 0: none has.
 int64_t history_wall_offset_ns(const struct history *history);
 
-// The steps that exist: the last one has not ended.
-struct history_range {
-    uint64_t step_ns;
-    uint64_t first; // the first step's beginning in step_ns
-    size_t n;       // 0: no snapshot yet
-};
-struct history_range history_range(const struct history *history, bool coarse);
+struct steps_range history_range(const struct history *history, bool coarse);
 
 enum { HISTORY_HOST = -1 };
 

@@ -11,7 +11,7 @@
 
 #include "core/base/cpuset.h"
 
-enum { SCENARIO_CPUS_MAX = 4096, SCENARIO_CORE_TYPES_MAX = 8, SCENARIO_UNCORE_MAX = 7 };
+enum { SCENARIO_CPUS_MAX = 4096, SCENARIO_CORE_TYPES_MAX = 8, SCENARIO_UNCORE_MAX = 56 };
 
 // An event's rate per second, by the catalog's event name.
 struct scenario_rate {

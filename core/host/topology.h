@@ -18,8 +18,10 @@ enum { TOPOLOGY_PMU_MAX = 64 };
 // Where the most that a memory can move is known from.
 enum topology_peak {
     TOPOLOGY_PEAK_UNKNOWN,
-    TOPOLOGY_PEAK_HOST,      // the host, or the simulated one
-    TOPOLOGY_PEAK_CONFIGURED // the configuration, which wins
+    TOPOLOGY_PEAK_HOST,       // the host, or the simulated one
+    TOPOLOGY_PEAK_CONFIGURED, // the configuration, which wins
+    TOPOLOGY_PEAK_FIRMWARE,   // rated by the firmware, where nobody knows better
+    TOPOLOGY_PEAKS_N
 };
 
 struct topology {

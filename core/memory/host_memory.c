@@ -22,7 +22,7 @@ static const struct words KINDS[] = {
     [HOST_MEMORY_WITHOUT_CPUS] = {"without_cpus", "without CPUs"},
 };
 
-static const struct words STATES[] = {
+static const struct words STATES[RESCTRL_STATES_N] = {
     [RESCTRL_NOT_ASKED] = {"off", "resctrl is not read: the configuration has it off, or this is not the host itself"},
     [RESCTRL_NOT_MOUNTED] = {"not_mounted", "resctrl is not mounted; topdownd never mounts it, and reads it where "
                                             "somebody else does (mount -t resctrl resctrl /sys/fs/resctrl)"},
@@ -31,6 +31,8 @@ static const struct words STATES[] = {
     [RESCTRL_TOO_MANY] = {"too_many_groups", "resctrl has too many control groups or domains to read all of them, "
                                              "and a sum without some would be wrong"},
     [RESCTRL_COUNTING] = {"counting", "resctrl counts"},
+    [RESCTRL_OTHER_EVENTS] = {"other_events", "resctrl counts part of the bytes: somebody has chosen other events for "
+                                              "mbm_total_bytes than all (info/L3_MON), so none are shown"},
 };
 
 const char *host_memory_kind_name(enum host_memory_kind kind) { return KINDS[kind].name; }
@@ -153,11 +155,17 @@ bool host_memory_tiered(const struct host_memory *memory) {
     return false;
 }
 
-double host_memory_share(double part, double part_before, double rest, double rest_before) {
-    double new_part = part - part_before, new_all = new_part + rest - rest_before;
-    return new_all > 0 ? new_part / new_all : NAN;
-}
-
-double host_memory_rate(const struct host_memory_bytes *now, const struct host_memory_bytes *before, double seconds) {
-    return seconds > 0 ? (all_of(now) - all_of(before)) / seconds : NAN;
+double host_memory_rated(const struct host_memory *memory, unsigned socket) {
+    double sum = 0;
+    for (size_t i = 0; i < memory->n_nodes; i++) {
+        const struct host_memory_node *node = &memory->nodes[i];
+        if (node->kind != HOST_MEMORY_OF_CPUS || node->bytes <= 0 ||
+            (node->socket >= 0 && (unsigned)node->socket != socket))
+            continue;
+        double rated = fmax(node->access.read_bytes_per_second, node->access.write_bytes_per_second);
+        if (node->socket < 0 || !node->access.direct || !(rated > 0))
+            return 0;
+        sum += rated;
+    }
+    return memory->n_nodes < HOST_MEMORY_NODES_MAX ? sum : 0; // else some may be left out
 }

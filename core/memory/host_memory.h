@@ -52,6 +52,7 @@ const char *host_memory_kind_text(enum host_memory_kind kind); // for people
 struct host_memory_access {
     double read_bytes_per_second, write_bytes_per_second;
     double read_seconds, write_seconds; // latency
+    bool direct; // the nearest CPUs are the node's own, and no other memory caches this one; not recorded
 };
 
 struct host_memory_node {
@@ -75,6 +76,7 @@ struct host_memory_domain {
     unsigned id;
     int socket; // -1: not known
     struct host_memory_bytes bytes, before;
+    bool uneven; // a group in it began or ceased to have a number: what came since then is of another time
 };
 
 enum resctrl_state {
@@ -82,7 +84,9 @@ enum resctrl_state {
     RESCTRL_NOT_MOUNTED, // or not at a place that topdownd sees
     RESCTRL_NOT_COUNTING,
     RESCTRL_TOO_MANY,
-    RESCTRL_COUNTING
+    RESCTRL_COUNTING,
+    RESCTRL_OTHER_EVENTS, // it counts part of the bytes, because somebody chose that
+    RESCTRL_STATES_N
 };
 const char *resctrl_state_name(enum resctrl_state state); // for programs
 const char *resctrl_state_text(enum resctrl_state state); // for people, with the remedy
@@ -129,10 +133,9 @@ bool host_memory_same_series(const struct host_memory *a, const struct host_memo
 // True if some memory lies in another tier than the rest, or on a node without CPUs.
 bool host_memory_tiered(const struct host_memory *memory);
 
-// The share of `part` in `part` and `rest` that came since the reading before; NaN: nothing came, or it is not known.
-double host_memory_share(double part, double part_before, double rest, double rest_before);
-
-// Bytes a second of a cache between two readings; NaN: not known.
-double host_memory_rate(const struct host_memory_bytes *now, const struct host_memory_bytes *before, double seconds);
+// Bytes a second that the memory of a socket's own nodes can move together, as the firmware rates it: of each node the
+// larger one of its reads and writes, which share the channels. 0: a node of the socket has no rating, or one that says
+// nothing of its channels.
+double host_memory_rated(const struct host_memory *memory, unsigned socket);
 
 #endif

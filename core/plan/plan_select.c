@@ -282,11 +282,14 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
             metric, "its events got no counters, not even alone on a core: another user holds a counter that they "
                     "need, or the PMU cannot count them together. topdownd tries again, after ten seconds at first and "
                     "an hour at last");
-    else if (lacks_event(draft, &set, metric) ||
-             (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
+    else if (lacks_event(draft, &set, metric))
         return 0;
-    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)) &&
-             !plan_standing_spreads(draft, metric->metric, &set))
+    else if (!draft->request->apart && !set_fits(draft, &set, &why) &&
+             plan_standing_spreads(draft, metric->metric, &set))
+        new_item(draft, index, &set, weight, level1);
+    else if (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric))
+        return 0;
+    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
         plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     else
         new_item(draft, index, &set, weight, level1);

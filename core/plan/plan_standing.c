@@ -17,8 +17,17 @@ static struct plan_set set_of(size_t bit) {
     return set;
 }
 
+// True for a sum of counts, or so many counts a second: each may be counted in windows of its own.
+static bool is_sum(const struct formula *formula) {
+    const struct formula_sum *denominator = &formula->denominator;
+    if (formula->is_ratio)
+        return denominator->n == 1 && denominator->terms[0].variable == CATALOG_CPU_SECONDS;
+    return formula->is_sum && formula->n_variables > 0 && formula->variables[0] != CATALOG_CPU_SECONDS;
+}
+
 bool plan_standing_spreads(const struct plan_draft *draft, unsigned metric, const struct plan_set *set) {
-    if (!draft->request->boxes || draft->catalog->metrics[metric].traffic == TRAFFIC_NONE)
+    const struct catalog_metric *of = &draft->catalog->metrics[metric];
+    if (!draft->request->boxes || (of->traffic == TRAFFIC_NONE && !is_sum(of->formula)))
         return false;
     for (size_t bit = 0; bit < draft->n_events; bit++) {
         struct plan_set one = set_of(bit);

@@ -18,7 +18,7 @@
 
 static const char MAGIC[] = "topdownd recording";
 
-enum { WINDOW_BYTES_LEAST = 5 };
+enum { WINDOW_BYTES_LEAST = 5, FIRST_TYPE_VERSION = 6 };
 
 static struct bytes_cursor cursor_of(const struct recording_record *record) {
     return (struct bytes_cursor){.at = record->bytes, .end = record->bytes + record->n};
@@ -64,6 +64,7 @@ int recording_put_header(struct recording_buffer *out, const struct recording_he
     bytes_put_text(out, header->core_type);
     bytes_put_double(out, header->timestamp_seconds);
     put_catalog(out, &header->catalog);
+    bytes_put_text(out, header->first_type);
     return bytes_end(out, begin);
 }
 
@@ -143,6 +144,8 @@ int recording_get_header(const struct recording_record *record, struct recording
     bytes_get_text(&in, header.core_type);
     header.timestamp_seconds = bytes_get_double(&in);
     get_catalog(&in, &header.catalog);
+    if (version >= FIRST_TYPE_VERSION)
+        bytes_get_text(&in, header.first_type);
     if (!bytes_done(&in))
         return -EBADMSG;
     *out = header;

@@ -21,7 +21,7 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
-enum { RECORDING_VERSION = 5, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
+enum { RECORDING_VERSION = 6, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
     RECORDING_HEADER = 'R',
@@ -30,12 +30,13 @@ enum recording_kind {
     RECORDING_ROUND = 'r', // of all cores, as before version 3 and in logs of perf
     RECORDING_CORES = 'c', // rounds of cores, and what counts all the time
     RECORDING_PAUSE = 'p',
-    RECORDING_BOXES = 'b',  // a record of another kind, of PMUs outside the cores
-    RECORDING_MEMORY = 'm', // recording_memory.h
-    // in such a record:
-    RECORDING_DEFINITION = 'd', // what their events are, where no spec says it
+    RECORDING_BOXES = 'b',   // a record of another kind, of PMUs outside the cores
+    RECORDING_MEMORY = 'm',  // recording_memory.h
+    RECORDING_CATALOG = 'C', // recording_catalog.h: where no shipped spec has it
+    // in a record of boxes:
     RECORDING_GONE = 'g',       // from here on they are not measured
-    RECORDING_MISSING = 'n'     // they are measured, and not recorded
+    RECORDING_DEFINITION = 'd', // in version 5: what the events are that the configuration has chosen
+    RECORDING_MISSING = 'n'     // in version 5: they are measured, and not recorded
 };
 
 // Collects records to be written. The caller empties it (n = 0). All zero to begin with.
@@ -69,8 +70,9 @@ struct recording_header {
     bool simulated, guests_excluded;
     char hostname[RECORDING_TEXT_MAX + 1], pmu[RECORDING_TEXT_MAX + 1], profile[RECORDING_TEXT_MAX + 1];
     char vendor[RECORDING_TEXT_MAX + 1], model[RECORDING_TEXT_MAX + 1], microarchitecture[RECORDING_TEXT_MAX + 1];
-    char core_type[RECORDING_TEXT_MAX + 1]; // "": the host has one core type
-    double timestamp_seconds;               // since the epoch, when the file was begun
+    char core_type[RECORDING_TEXT_MAX + 1];  // "": the host has one core type
+    char first_type[RECORDING_TEXT_MAX + 1]; // whose recording has what the host counts beside its cores; "": this one
+    double timestamp_seconds;                // since the epoch, when the file was begun
 };
 
 // Facts shown beside the values, which may change with the plan or at other times.
@@ -109,11 +111,8 @@ int recording_put_pause(struct recording_buffer *out, const struct recording_pau
 
 // A record for a kind of PMUs outside the cores, which holds one record of another kind.
 int recording_put_boxes(struct recording_buffer *out, const char *name, const struct recording_buffer *record);
-// What is put there where a kind is no longer measured; and, after the header, what the events are of a catalog that
-// the configuration has chosen (core/spec/catalog.h).
+// What is put there where a kind is no longer measured.
 int recording_put_gone(struct recording_buffer *out);
-int recording_put_missing(struct recording_buffer *out); // where a kind is measured that recordings do not hold
-int recording_put_definition(struct recording_buffer *out, const struct catalog *catalog);
 
 struct recording_record {
     unsigned kind;        // enum recording_kind; a later version's kinds are skipped

@@ -19,23 +19,7 @@ int recording_put_boxes(struct recording_buffer *out, const char *name, const st
 
 int recording_put_gone(struct recording_buffer *out) { return bytes_end(out, bytes_begin(out, RECORDING_GONE)); }
 
-int recording_put_missing(struct recording_buffer *out) { return bytes_end(out, bytes_begin(out, RECORDING_MISSING)); }
-
-// ---- what the events are ----
-
-int recording_put_definition(struct recording_buffer *out, const struct catalog *catalog) {
-    size_t begin = bytes_begin(out, RECORDING_DEFINITION);
-    bytes_put_varint(out, catalog->n_metrics);
-    for (size_t m = 0; m < catalog->n_metrics; m++) {
-        const struct catalog_metric *metric = &catalog->metrics[m];
-        double factor = 0;
-        (void)catalog_metric_ratio(metric, &factor);
-        bytes_put_text(out, metric->name);
-        bytes_put_text(out, metric->units);
-        bytes_put_double(out, factor * metric->formula->numerator.terms[0].coefficient);
-    }
-    return bytes_end(out, begin);
-}
+// ---- what the events are, before version 6 ----
 
 int recording_get_definition(const struct recording_record *record, struct recording_definition *out) {
     enum { EVENT_BYTES_LEAST = 10 };

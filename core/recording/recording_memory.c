@@ -165,7 +165,7 @@ static void get_reading(struct bytes_cursor *in, struct host_memory *memory) {
     char problem[RECORDING_TEXT_MAX + 1];
     memory->timestamp_seconds = get_double(in);
     memory->seconds = get_double(in);
-    memory->resctrl = (enum resctrl_state)bytes_get_varint(in, RESCTRL_COUNTING);
+    memory->resctrl = (enum resctrl_state)bytes_get_varint(in, RESCTRL_STATES_N - 1);
     bytes_get_text(in, problem);
     in->bad = in->bad || strlen(problem) >= sizeof memory->problem;
     size_t n = (size_t)bytes_get_varint(in, HOST_MEMORY_TOTALS_N);

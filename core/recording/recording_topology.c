@@ -124,7 +124,7 @@ int recording_get_topology_boxes(struct bytes_cursor *in, struct topology *topol
         double peak = bytes_get_double(in);
         in->bad = in->bad || !(peak >= 0 && peak < HUGE_VAL);
         topology->sockets[s].memory_bytes_per_second = peak;
-        topology->sockets[s].peak = (enum topology_peak)bytes_get_varint(in, TOPOLOGY_PEAK_CONFIGURED);
+        topology->sockets[s].peak = (enum topology_peak)bytes_get_varint(in, TOPOLOGY_PEAKS_N - 1);
     }
     return get_box_facts(in, topology);
 }

@@ -161,6 +161,10 @@ bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char
     return false;
 }
 
+bool catalog_metric_adds(const struct catalog *catalog, const struct catalog_metric *metric) {
+    return metric->traffic != TRAFFIC_NONE || catalog->product.chosen;
+}
+
 void catalog_metric_unit(const struct catalog_metric *metric, char *out, size_t size) {
     static const char percent[] = "percent";
     const struct base_unit *other = base_unit_find(metric->units);

@@ -266,6 +266,10 @@ bool catalog_event_explain(const struct catalog *catalog, unsigned event, char *
 // The same for a metric: the spec says so itself, or it needs such an event.
 bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char *reason, size_t size);
 
+// True for what passes through boxes outside the cores or happens there, as its formula is that of one box: several
+// boxes have the sum.
+bool catalog_metric_adds(const struct catalog *catalog, const struct catalog_metric *metric);
+
 // True if the metric's numerator and denominator are exported; *k is the factor of their quotient.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
 

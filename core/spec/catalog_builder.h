@@ -67,10 +67,16 @@ struct catalog_event_text {
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     unsigned fixed;    // 1 + the number of its fixed counter; 0: none, or set by catalog_builder_set_counters
     bool sampling_only;
+    bool beside;      // of a PMU that is counted with the first one, and takes counters as its events do
     bool may_be_zero; // rare enough that a count which stays 0 is true
 };
 int catalog_builder_add_event_text(struct catalog_builder *builder, const struct catalog_event_text *text,
                                    struct fault *fault);
+
+// An event as another catalog has it: encoded, with what it needs, of any kind. pmu: as above. Topdown events are set
+// later.
+int catalog_builder_add_event_as(struct catalog_builder *builder, const struct catalog_event *event, const char *pmu,
+                                 struct fault *fault);
 
 // Another name for an event, in formulas and for catalog_find_event.
 int catalog_builder_add_alias(struct catalog_builder *builder, const char *name, unsigned event, struct fault *fault);
@@ -101,6 +107,7 @@ struct catalog_metric_text {
     enum metric_constraint constraint;
     enum catalog_waits waits;
     double export_scale; // 0: from the units
+    double made_scale;   // that of a metric in another catalog, whatever its units say; 0: from the two above
     double rate_threshold;
     const char *rate_advice;
 };

@@ -195,12 +195,52 @@ int catalog_builder_add_event_text(struct catalog_builder *builder, const struct
     catalog->events[index].code = code;
     catalog->events[index].uncoded = uncoded;
     uint32_t ignored;
-    bool elsewhere = pmu != 0 && !kernel_pmu_type(catalog->pmus[pmu], &ignored);
+    bool elsewhere = pmu != 0 && !text->beside && !kernel_pmu_type(catalog->pmus[pmu], &ignored);
     catalog->events[index].need.free = catalog->events[index].need.free || elsewhere;
     if (pmu == 0) {
         find_register(catalog, &catalog->events[index]);
         catalog->events[index].need.exclusive = is_exclusive(builder, text->terms);
     }
+    return index;
+}
+
+// Where the catalog keeps the event of a kind that it has once; NULL: it has any number of them.
+static int *place_of(struct catalog *catalog, const struct catalog_event *event) {
+    for (int i = 0; event->kind == EVENT_CORE_SLOTS && i < CORE_SLOTS_N; i++)
+        if (strcmp(event->name, catalog_core_slots_name((enum catalog_core_slots)i)) == 0)
+            return &catalog->core_slots[i];
+    return event->kind == EVENT_DURATION    ? &catalog->duration_event
+           : event->kind == EVENT_CORE_WIDE ? &catalog->core_wide_event
+                                            : NULL;
+}
+
+int catalog_builder_add_event_as(struct catalog_builder *builder, const struct catalog_event *event, const char *pmu,
+                                 struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    int *place = place_of(catalog, event);
+    int r = catalog_entry_check_name("event", event->name, catalog_find_event(catalog, event->name) >= 0, fault);
+    if (r == 0 && (catalog->n_events == CATALOG_EVENTS_MAX || (place ? *place >= 0 : event->kind != EVENT_COUNTED)))
+        r = fault_set(fault, "the event %s is one too many of its kind", event->name);
+    int found = r == 0 && pmu ? find_pmu(catalog, pmu, fault) : r;
+    char *uncoded = found >= 0 && event->uncoded ? catalog_entry_copy(event->uncoded) : NULL;
+    if (found < 0 || (event->uncoded && !uncoded))
+        return found < 0 ? found : -ENOMEM;
+    const struct catalog_event_text text = {.name = event->name, .title = event->title, .terms = event->terms};
+    int index = builder_append_event(builder, &text, event->kind);
+    if (index < 0) {
+        free(uncoded);
+        return index;
+    }
+    struct catalog_event *made = &catalog->events[index];
+    made->code = event->code;
+    made->code.pmu = (unsigned)found;
+    made->uncoded = uncoded;
+    made->need = event->need;
+    made->fixed = event->fixed;
+    made->sampling_only = event->sampling_only;
+    made->may_be_zero = event->may_be_zero;
+    if (place)
+        *place = index;
     return index;
 }
 

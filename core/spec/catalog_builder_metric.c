@@ -100,6 +100,8 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
     char export_name[CATALOG_NAME_MAX + 64];
     metric->domain = domain_of(units);
     metric->export_scale = (text->export_scale > 0 ? text->export_scale : scale) * (other ? other->factor : 1);
+    if (text->made_scale > 0)
+        metric->export_scale = text->made_scale;
     metric->rate_threshold = text->rate_threshold;
     metric->constraint = text->constraint;
     metric->waits = text->waits;

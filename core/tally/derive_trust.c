@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/tally/derive_state.h"
+#include "core/uncore/uncore.h"
 
 // Confidence intervals of gauges: passes core/estimate's answers to the snapshot. Rounds separated by uncovered time
 // are not compared.
@@ -55,13 +56,19 @@ static void write_basis(const struct derive *d, struct snapshot *out, struct sco
     }
 }
 
+// How far off the cores' counts are is not known to boxes that take their totals.
+static bool is_told_by_cores(const struct derive *d, size_t metric) {
+    const struct snapshot_layout *layout = d->layout;
+    return layout->topology->boxes && uncore_needs_cores(layout->catalog, derive_formula(d, metric));
+}
+
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
                         const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
     struct scope_range scopes = scopes_of_batch(layout->topology, batch);
     struct estimate_intervals all;
     write_basis(d, out, scopes, metric, values);
-    if (!estimate_wants_batch(d->estimate, batch))
+    if (!estimate_wants_batch(d->estimate, batch) || is_told_by_cores(d, metric))
         return;
     estimate_get_batch(d->estimate, batch, metric, values, 1, &all);
     double *error = &out->values[snapshot_standard_error(layout, scopes.first, metric)];

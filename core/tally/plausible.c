@@ -24,7 +24,9 @@ static uint64_t least_ns(uint64_t count, uint64_t per_cycle) {
 }
 
 static bool count_is_possible(const struct catalog_event *event, uint64_t count, uint64_t most_ns) {
-    uint64_t per_cycle = event->fixed || event->topdown ? PLAUSIBLE_FIXED_A_CYCLE : PLAUSIBLE_OTHERS_A_CYCLE;
+    uint64_t per_cycle = event->fixed || event->topdown ? PLAUSIBLE_FIXED_A_CYCLE
+                         : event->code.pmu > 0          ? PLAUSIBLE_SUMS_A_CYCLE
+                                                        : PLAUSIBLE_OTHERS_A_CYCLE;
     return !fell(count) && least_ns(count, per_cycle) <= most_ns;
 }
 

@@ -24,6 +24,10 @@ enum { PLAUSIBLE_FIXED_A_CYCLE = 16 };
 // events that count nanoseconds or bytes stay far below.
 enum { PLAUSIBLE_OTHERS_A_CYCLE = 256 };
 
+// Counts of another PMU than the catalog's first may be sums over all cores of a socket
+// (collectors/uncore/pmu_joined.h).
+enum { PLAUSIBLE_SUMS_A_CYCLE = 4096 };
+
 // Judges a window of `plan` by its times and counts. If they cannot be, it becomes WINDOW_IMPLAUSIBLE: its counts are
 // 0, and so are impossible times. elapsed_ns: at most this much time has passed since the window began; UINT64_MAX: not
 // known.

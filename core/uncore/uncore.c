@@ -73,6 +73,17 @@ int uncore_topology(const struct uncore_boxes *boxes, struct topology **out) {
     return r;
 }
 
+bool uncore_needs_cores(const struct catalog *catalog, const struct formula *formula) {
+    bool needs = false;
+    for (size_t i = 0; i < formula->n_variables && !needs; i++) {
+        const struct catalog_event *event = &catalog->events[formula->variables[i]];
+        needs = event->kind == EVENT_COUNTED && event->code.pmu > 0 && event->need.free;
+    }
+    for (size_t i = 0; i < formula->n_metrics && !needs; i++)
+        needs = uncore_needs_cores(catalog, catalog->metrics[formula->metrics[i]].formula);
+    return needs;
+}
+
 enum traffic uncore_traffic(const struct catalog *catalog, unsigned event, double *bytes) {
     for (size_t m = 0; m < catalog->n_metrics; m++) {
         const struct catalog_metric *metric = &catalog->metrics[m];

@@ -70,6 +70,10 @@ int uncore_boxes_continue(struct uncore_boxes *boxes, const struct uncore_boxes 
 // box.
 int uncore_topology(const struct uncore_boxes *boxes, struct topology **out);
 
+// True if a formula over boxes needs events of the cores, directly or through other metrics: in a catalog of boxes,
+// those that are of another PMU and take no counter there (config/vendor/perf_json.h).
+bool uncore_needs_cores(const struct catalog *catalog, const struct formula *formula);
+
 // The traffic that an event is part of, and the bytes that one count of it stands for. TRAFFIC_NONE: it is part of
 // none.
 enum traffic uncore_traffic(const struct catalog *catalog, unsigned event, double *bytes);

@@ -43,6 +43,11 @@ void advice_add_of(struct advice *advice, const char *prefix, bool of_host, cons
     va_end(arguments);
 }
 
+void advice_place(struct advice *advice, struct config_origin at) {
+    if (!advice->failed && advice->n > 0)
+        advice->items[advice->n - 1].at = at;
+}
+
 void advice_deinit(struct advice *advice) {
     while (advice->n > 0)
         free(advice->items[--advice->n].text);
@@ -60,8 +65,8 @@ bool advice_of_configuration(const struct advice *advice) {
 void advice_print(const struct advice *advice) {
     for (size_t i = 0; i < advice->n; i++) {
         const struct advice_item *item = &advice->items[i];
-        (void)printf("%swarning: %s%s%s\n", item->prefix, item->text, item->remedy ? ": " : "",
-                     item->remedy ? item->remedy : "");
+        (void)printf("%swarning: %s%s%s%s\n", item->prefix, config_origin_text(item->at).text, item->text,
+                     item->remedy ? ": " : "", item->remedy ? item->remedy : "");
     }
 }
 
@@ -72,6 +77,9 @@ void advice_print_json(const struct advice *advice, const char *key, struct json
         json_begin_object(json, NULL);
         json_string(json, "check", item->check);
         json_string(json, "about", item->of_host ? "host" : "configuration");
+        json_string(json, "file", item->at.line > 0 ? item->at.file : NULL);
+        json_whole(json, "line", item->at.line);
+        json_whole(json, "column", item->at.column);
         json_string(json, "text", item->text);
         json_string(json, "remedy", item->remedy);
         json_end_object(json);

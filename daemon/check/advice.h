@@ -15,10 +15,11 @@ struct web;
 
 struct advice {
     struct advice_item {
-        const char *check;  // a literal
-        const char *prefix; // "" or that of a core type; borrowed
-        const char *remedy; // a literal; NULL: the text has it
-        bool of_host;       // of this host, whatever the configuration says
+        const char *check;       // a literal
+        const char *prefix;      // "" or that of a core type; borrowed
+        const char *remedy;      // a literal; NULL: the text has it
+        bool of_host;            // of this host, whatever the configuration says
+        struct config_origin at; // what the configuration says there; no line: no place of its own
         char *text;
     } * items;
     size_t n, capacity;
@@ -30,6 +31,8 @@ void advice_add(struct advice *advice, const char *check, const char *remedy, co
 // The same of a core type, whose prefix is borrowed, and whether it is the host that lacks something.
 void advice_add_of(struct advice *advice, const char *prefix, bool of_host, const char *check, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+// Where the newest advice has its reason; without a file nobody has written it.
+void advice_place(struct advice *advice, struct config_origin at);
 void advice_deinit(struct advice *advice);
 
 // True if any of it is about the configuration, and not about the host.
@@ -49,6 +52,7 @@ void advice_hosts(const struct config *config, struct advice *advice);
 // advice_uncore.c: what `uncore` says that this host lacks, or says otherwise.
 void advice_uncore(const struct setup *setup, const struct options *options, struct advice *advice);
 // What of the core type's groups its plan cannot have.
-void advice_plan(const struct core_type *type, const struct plan *plan, struct advice *advice);
+void advice_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan,
+                 struct advice *advice);
 
 #endif

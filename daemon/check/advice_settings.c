@@ -13,6 +13,18 @@ enum {
     CPU_SERIES_MANY = 50000 // the default of max_cpu_series
 };
 
+static struct config_origin place_of(const struct setup *setup, const char *key) {
+    return config_place_of(setup->config, setup->profile, key);
+}
+
+// Where the profile names the group; where it is one of several that a word stands for, the list.
+static struct config_origin place_of_group(const struct setup *setup, const struct core_type *type, unsigned group) {
+    for (size_t i = 0; i < setup->profile->n_groups; i++)
+        if (catalog_find_group(type->source->catalog, setup->profile->groups[i].name) == (int)group)
+            return setup->profile->groups[i].origin;
+    return place_of(setup, "groups");
+}
+
 static size_t n_cores(const struct setup *setup) {
     size_t n = 0;
     for (size_t i = 0; i < setup->n_types; i++)
@@ -26,40 +38,52 @@ static void advise_slot(const struct setup *setup, struct advice *advice) {
     double usual = (double)schedule_slot_ns(cores), slot = (double)settings->slot_ns;
     if (settings->slot_ns == 0)
         return;
-    if (slot < SLOT_SHORT * usual)
+    if (slot < SLOT_SHORT * usual) {
         advice_add(advice, "slot_short", "write slot: auto",
                    "slot is %.0f ms, and %.0f ms would do for %zu cores: each edge of a slot interrupts a CPU, and "
                    "topdownd lengthens slots that exceed its budget",
                    slot * 1e-6, usual * 1e-6, cores);
-    if (settings->slot_ns > settings->interval_ns)
+        advice_place(advice, place_of(setup, "slot"));
+    }
+    if (settings->slot_ns > settings->interval_ns) {
         advice_add(advice, "interval_below_slot", "make slot shorter, or interval longer",
                    "interval is %.3g s, and a snapshot is made at the end of a slot, which takes %.3g s",
                    (double)settings->interval_ns / SECOND_NS, slot / SECOND_NS);
+        advice_place(advice, place_of(setup, "slot"));
+    }
 }
 
 static void advise_time(const struct setup *setup, struct advice *advice) {
     const struct config_settings *settings = &setup->profile->settings;
     advise_slot(setup, advice);
-    if ((double)settings->interval_ns > INTERVAL_LONG_S * SECOND_NS)
+    if ((double)settings->interval_ns > INTERVAL_LONG_S * SECOND_NS) {
         advice_add(advice, "interval_long", "make it as long as the interval of scrapes, or shorter",
                    "interval is %.3g s: whoever scrapes more often gets the same values again",
                    (double)settings->interval_ns / SECOND_NS);
-    if (settings->idle == 0 && settings->reserve_counters == 0)
+        advice_place(advice, place_of(setup, "interval"));
+    }
+    if (settings->idle == 0 && settings->reserve_counters == 0) {
         advice_add(advice, "idle_none", "write idle: 10%, or reserve counters",
                    "idle is 0: perf and guests of this host get a counter only while topdownd has none for it");
-    if (settings->idle > IDLE_LARGE)
+        advice_place(advice, place_of(setup, "idle"));
+    }
+    if (settings->idle > IDLE_LARGE) {
         advice_add(
             advice, "idle_large", "keep idle at 50% or below; 'topdownd yield' hands all counters over for a time",
             "idle is %.0f %%: less than half of the time is measured, so intervals are wider", 100 * settings->idle);
+        advice_place(advice, place_of(setup, "idle"));
+    }
 }
 
 static void advise_counters(const struct setup *setup, const struct core_type *type, struct advice *advice) {
     unsigned reserved = setup->profile->settings.reserve_counters, general = type->source->general_counters;
-    if (general > 0 && reserved >= general)
+    if (general > 0 && reserved >= general) {
         advice_add_of(advice, type->source->prefix, false, "reserve_all",
                       "counters.reserve is %u, and this CPU has %u general counters: nothing that needs one is "
                       "measured; make it smaller",
                       reserved, general);
+        advice_place(advice, place_of(setup, "counters.reserve"));
+    }
 }
 
 static bool guests_possible(const struct source *source) {
@@ -68,10 +92,12 @@ static bool guests_possible(const struct source *source) {
 
 static void advise_guests(const struct setup *setup, struct advice *advice) {
     const struct source *source = setup->types[0].source;
-    if (setup->profile->settings.guests == CONFIG_GUESTS_SHARE && guests_possible(source))
+    if (setup->profile->settings.guests == CONFIG_GUESTS_SHARE && guests_possible(source)) {
         advice_add(advice, "guests_share", "write guests: auto where guests use the PMU",
                    "guests is share, and this host can run guests: a kernel that lends counters to guests cannot start "
                    "such a guest while topdownd runs");
+        advice_place(advice, place_of(setup, "guests"));
+    }
 }
 
 // Only the groups of other nodes of the tree than level 1's can be raised.
@@ -85,18 +111,22 @@ static void advise_mode(const struct setup *setup, struct advice *advice) {
             is_usual = is_usual || strcasecmp(profile->groups[i].name, usual[u]) == 0;
         others = others || !is_usual;
     }
-    if (profile->settings.mode == CONFIG_MODE_ADAPTIVE && !others)
+    if (profile->settings.mode == CONFIG_MODE_ADAPTIVE && !others) {
         advice_add(advice, "adaptive_alone", "name groups of stage 2 ('topdownd list groups'), or write mode: fixed",
                    "mode is adaptive, and profile %s has hardly a group that could get more of the time",
                    profile->name);
+        advice_place(advice, place_of(setup, "mode"));
+    }
 }
 
 static void advise_series(const struct setup *setup, struct advice *advice) {
     if (setup->profile->settings.max_cpu_series == 0 || setup->profile->settings.max_cpu_series > CPU_SERIES_MANY)
-        if (setup_n_cpus(setup) > CPU_SERIES_MANY / 100)
+        if (setup_n_cpus(setup) > CPU_SERIES_MANY / 100) {
             advice_add(advice, "cpu_series", "write max_cpu_series: 50000",
                        "max_cpu_series lets /metrics/cpu of %zu CPUs grow beyond %d series, which each scrape takes up",
                        setup_n_cpus(setup), CPU_SERIES_MANY);
+            advice_place(advice, place_of(setup, "max_cpu_series"));
+        }
 }
 
 void advice_settings(const struct setup *setup, struct advice *advice) {
@@ -126,6 +156,7 @@ void advice_hosts(const struct config *config, struct advice *advice) {
             advice_add(advice, "rule_never_reached", "move it up, or remove it",
                        "hosts: rule %zu (profile %s) is never reached: rule %zu takes every host that it matches",
                        i + 1, config->profiles[rule->profile].name, j + 1);
+            advice_place(advice, rule->origin);
             break;
         }
 }
@@ -149,19 +180,26 @@ static void advise_troubles(const struct source *source, struct advice *advice) 
     }
 }
 
-void advice_plan(const struct core_type *type, const struct plan *plan, struct advice *advice) {
+void advice_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan,
+                 struct advice *advice) {
     char text[SUMMARY_LINE_MAX];
     advise_troubles(type->source, advice);
-    if (type->missing[0] != '\0')
+    if (type->missing) {
         advice_add_of(advice, type->source->prefix, false, "groups_missing", "%s %s", summary_cannot(type->source),
                       type->missing);
-    if (summary_describe_long_round(plan, text, sizeof text))
+        advice_place(advice, place_of(setup, "groups"));
+    }
+    if (summary_describe_long_round(plan, text, sizeof text)) {
         advice_add_of(advice, type->source->prefix, false, "round_long", "%s", text);
+        advice_place(advice, place_of(setup, "slot"));
+    }
     for (size_t i = 0; i < type->n_selections && !type->source->replayed; i++) {
         const struct catalog_group *group = &plan->catalog->groups[type->selections[i].group];
-        if (!plans_any(plan, group))
+        if (!plans_any(plan, group)) {
             advice_add_of(advice, type->source->prefix, false, "group_not_plannable",
                           "no metric of %s can be measured here; 'topdownd explain' has the reasons", group->name);
+            advice_place(advice, place_of_group(setup, type, type->selections[i].group));
+        }
     }
     for (size_t m = 0; m < plan->n_metrics; m++)
         if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)

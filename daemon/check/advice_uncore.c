@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "collectors/uncore/memory_peak.h"
-#include "collectors/uncore/uncore_find.h"
-#include "config/spec/uncore_kinds_json.h"
 #include "daemon/base/run_folder.h"
-#include "daemon/check/advice.h"
+#include "daemon/check/advice_private.h"
 
 static const double GIGABYTE = 1e9, PEAK_TOLERANCE = 0.1; // of the host's own
 
@@ -25,34 +23,6 @@ static void advise_troubles(const struct setup *setup, struct advice *advice) {
     }
 }
 
-static void advise_patterns(const struct host_roots *roots, const struct config_patterns *patterns, const char *key,
-                            struct advice *advice) {
-    for (size_t i = 0; i < patterns->n; i++) {
-        const struct config_pattern *pattern = &patterns->items[i];
-        struct uncore_boxes boxes;
-        if (uncore_find_named(roots, pattern->text, &boxes) < 0)
-            continue;
-        if (boxes.n == 0)
-            advice_add_of(advice, "", true, "boxes_missing",
-                          "%s:%u: uncore.boxes.%s has %s, which is no box of this host ('topdownd list boxes')",
-                          pattern->origin.file, pattern->origin.line, key, pattern->text);
-        uncore_boxes_deinit(&boxes);
-    }
-}
-
-// What the host itself says of each package, 0 where it says nothing.
-static void find_peaks(const struct host_roots *roots, const struct options *options, double out[MEMORY_PACKAGES_MAX]) {
-    unsigned channels[MEMORY_PACKAGES_MAX];
-    char *folder = run_folder_of(options->paths.run);
-    double bytes = 0;
-    if (memory_peak_read_tables(roots, &bytes) < 0 && folder)
-        (void)memory_peak_read_saved(folder, &bytes);
-    free(folder);
-    memory_peak_count_channels(roots, channels);
-    for (size_t p = 0; p < MEMORY_PACKAGES_MAX; p++)
-        out[p] = channels[p] * bytes;
-}
-
 static bool has_socket(const struct setup *setup, unsigned id) {
     for (size_t i = 0; i < setup->n_types; i++)
         for (size_t s = 0; s < setup->types[i].topology->n_sockets; s++)
@@ -64,9 +34,11 @@ static bool has_socket(const struct setup *setup, unsigned id) {
 static void advise_sockets(const struct setup *setup, struct advice *advice) {
     const struct config_uncore *config = &setup->config->uncore;
     for (size_t i = 0; i < config->n_peaks; i++)
-        if (!config->peaks[i].every && !has_socket(setup, config->peaks[i].socket))
-            advice_add_of(advice, "", true, "peak_socket", "%s:%u: uncore.peak names socket %u, which this host lacks",
-                          config->peak_origin.file, config->peak_origin.line, config->peaks[i].socket);
+        if (!config->peaks[i].every && !has_socket(setup, config->peaks[i].socket)) {
+            advice_add_of(advice, "", true, "peak_socket", "uncore.peak names socket %u, which this host lacks",
+                          config->peaks[i].socket);
+            advice_place(advice, config->peak_origin);
+        }
 }
 
 static void advise_peak(const struct setup *setup, const struct host_roots *roots, const struct options *options,
@@ -75,54 +47,18 @@ static void advise_peak(const struct setup *setup, const struct host_roots *root
     double host[MEMORY_PACKAGES_MAX];
     if (config->n_peaks == 0)
         return;
-    find_peaks(roots, options, host);
+    char *folder = run_folder_of(options->paths.run);
+    memory_peak_find(roots, folder, host);
+    free(folder);
     for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
         double peak = config_uncore_peak(config, p), ratio = host[p] > 0 ? peak / host[p] : 1;
-        if (peak > 0 && (ratio < 1 - PEAK_TOLERANCE || ratio > 1 + PEAK_TOLERANCE))
+        if (peak > 0 && (ratio < 1 - PEAK_TOLERANCE || ratio > 1 + PEAK_TOLERANCE)) {
             advice_add(advice, "peak_differs", "write uncore.peak: auto, or what the modules can do",
-                       "%s:%u: uncore.peak of socket %u is %.1f GB/s, and its channels and their speed make %.1f GB/s",
-                       config->peak_origin.file, config->peak_origin.line, p, peak / GIGABYTE, host[p] / GIGABYTE);
-    }
-}
-
-// Words of uncore.groups for which this host shows no PMU. The default one is nobody's choice.
-static void advise_groups(const struct setup *setup, const struct uncore_host *host, struct advice *advice) {
-    static const char *const words[] = {"remote", "llc", "interconnect", "io"};
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        bool wanted = config_uncore_selects(&setup->config->uncore, words[w]), known = false, there = false;
-        for (size_t i = 0; i < host->n; i++) {
-            bool same = strcmp(host->found[i].kind->group, words[w]) == 0;
-            known = known || same;
-            there = there || (same && host->found[i].boxes.n > 0);
+                       "uncore.peak of socket %u is %.1f GB/s, and its channels and their speed make %.1f GB/s", p,
+                       peak / GIGABYTE, host[p] / GIGABYTE);
+            advice_place(advice, config->peak_origin);
         }
-        if (wanted && !there)
-            advice_add_of(advice, "", true, "uncore_groups",
-                          known ? "uncore.groups has %s: this host shows no PMU for it, its kernel may lack the driver"
-                                : "uncore.groups has %s: topdownd knows no PMU for it on this CPU",
-                          words[w]);
     }
-}
-
-static void find_kinds(const struct setup *setup, const struct host_roots *roots, struct advice *advice) {
-    const char *specs[SOURCE_TYPES_MAX];
-    char path[DATA_PATH_MAX + 64];
-    struct errors ignored = {.n = 0}; // the set-up has read the same file
-    struct uncore_kinds kinds;
-    struct uncore_host host;
-    struct host_kinds cores;
-    size_t n = 0;
-    (void)snprintf(path, sizeof path, "%s/specs/uncore/kinds.json", setup->data);
-    host_cores_find(roots, &setup->specs.cpus, false, &cores);
-    for (size_t i = 0; i < cores.n; i++)
-        if (cores.kinds[i].row)
-            specs[n++] = cores.kinds[i].row->spec;
-    if (uncore_kinds_json_load(path, &ignored, &kinds) < 0)
-        return;
-    if (uncore_find(roots, &kinds, specs, n, &host) == 0) {
-        advise_groups(setup, &host, advice);
-        uncore_host_deinit(&host);
-    }
-    uncore_kinds_json_deinit(&kinds);
 }
 
 void advice_uncore(const struct setup *setup, const struct options *options, struct advice *advice) {
@@ -132,10 +68,9 @@ void advice_uncore(const struct setup *setup, const struct options *options, str
     if (first->replayed || setup->config->uncore.off)
         return;
     advise_sockets(setup, advice);
-    if (first->simulated)
-        return;
-    advise_patterns(&roots, &setup->config->uncore.boxes.include, "include", advice);
-    advise_patterns(&roots, &setup->config->uncore.boxes.exclude, "exclude", advice);
-    advise_peak(setup, &roots, options, advice);
-    find_kinds(setup, &roots, advice);
+    if (!first->simulated) {
+        advice_boxes_of_host(&setup->config->uncore.boxes, &roots, advice);
+        advise_peak(setup, &roots, options, advice);
+    }
+    advice_uncore_groups(setup, &roots, advice);
 }

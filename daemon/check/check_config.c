@@ -10,6 +10,7 @@
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
 #include "daemon/check/advice.h"
+#include "daemon/check/check_boxes.h"
 #include "daemon/check/check_host.h"
 #include "daemon/record/record.h"
 #include "daemon/run/check.h"
@@ -25,7 +26,7 @@ struct checked {
     struct options options;
     struct errors errors;
     struct setup setup;
-    struct plan *plans[SOURCE_TYPES_MAX]; // without those of a replay
+    struct plan *plans[SETUP_TYPES_MAX]; // without those of a replay
     struct check_host host;
     struct web *web; // NULL: none
     struct advice advice;
@@ -66,6 +67,8 @@ static int find_mistakes(struct checked *checked) {
     if (r >= 0)
         r = check_make_plans(&checked->setup, &checked->errors, checked->plans);
     if (r >= 0)
+        r = check_boxes_plan(&checked->setup, &checked->errors, checked->plans);
+    if (r >= 0)
         r = check_host_find(&checked->setup, options->check.host, options->check.cpu, &checked->errors, &checked->host);
     int recording = r >= 0 ? find_mistakes_of_recording(checked) : 0;
     int web = protection_load(options, &checked->errors, &checked->web);
@@ -78,23 +81,30 @@ static bool is_of_another(const struct checked *checked) {
 
 static void advise_host(struct checked *checked) {
     for (size_t i = 0; i < checked->host.n_types; i++)
-        if (checked->host.types[i].missing[0] != '\0')
+        if (checked->host.types[i].missing[0] != '\0') {
             advice_add(&checked->advice, "groups_missing", NULL, "this CPU does not have %s",
                        checked->host.types[i].missing);
+            advice_place(&checked->advice, config_place_of(checked->setup.config, checked->host.profile, "groups"));
+        }
 }
 
 // The pages take plans of their own.
 static void advise_series(struct checked *checked) {
-    struct plan *plans[SOURCE_TYPES_MAX] = {0};
+    const struct config *config = checked->setup.config;
+    struct plan *plans[SETUP_TYPES_MAX] = {0};
     struct errors errors = {.n = 0}; // there are none: the same plans have been made
     struct series_texts texts = {{0}, {0}};
     if (check_make_plans(&checked->setup, &errors, plans) >= 0)
         series_describe_plans(&checked->setup, plans, &texts);
     check_free_plans(plans);
-    if (texts.host[0] != '\0')
+    if (texts.host[0] != '\0') {
         advice_add(&checked->advice, "series", NULL, "%s", texts.host);
-    if (texts.cpus[0] != '\0')
+        advice_place(&checked->advice, config_place_of(config, checked->setup.profile, "max_series"));
+    }
+    if (texts.cpus[0] != '\0') {
         advice_add(&checked->advice, "cpu_series", NULL, "%s", texts.cpus);
+        advice_place(&checked->advice, config_place_of(config, checked->setup.profile, "max_cpu_series"));
+    }
 }
 
 static void advise(struct checked *checked) {
@@ -109,7 +119,7 @@ static void advise(struct checked *checked) {
     advice_uncore(setup, &checked->options, &checked->advice);
     advise_series(checked);
     for (size_t i = 0; i < setup->n_types; i++)
-        advice_plan(&setup->types[i], plan_of(checked, i), &checked->advice);
+        advice_plan(setup, &setup->types[i], plan_of(checked, i), &checked->advice);
 }
 
 // ---- for people ----
@@ -134,6 +144,7 @@ static void print(const struct checked *checked) {
     }
     for (size_t i = 0; i < checked->setup.n_types; i++)
         summary_config(&checked->setup, &checked->setup.types[i], plan_of(checked, i));
+    check_boxes_print(&checked->setup, checked->plans);
     print_outputs(checked);
 }
 
@@ -148,7 +159,7 @@ static void write_plan(const struct core_type *type, const struct plan *plan, st
     json_whole(json, "event_groups", plan->n_groups);
     json_number(json, "round_seconds", (double)plan->round_ns * 1e-9);
     json_number(json, "slot_seconds", (double)plan->slot_ns * 1e-9);
-    json_whole(json, "files", plan_n_opened(plan) * type->topology->n_cpus);
+    json_whole(json, "files", summary_files_of(type, plan));
 }
 
 static void write_type(const struct checked *checked, size_t i, struct json *json) {
@@ -193,6 +204,7 @@ static void write_json(const struct checked *checked, bool valid, struct text *o
     for (size_t i = 0; valid && i < host->n_types; i++)
         write_type(checked, i, &json);
     json_end_array(&json);
+    check_boxes_write(&checked->setup, valid && !is_of_another(checked) ? checked->plans : NULL, &json);
     write_mistakes(&checked->errors, &json);
     advice_print_json(&checked->advice, "warnings", &json);
     json_end_object(&json);

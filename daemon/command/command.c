@@ -98,7 +98,7 @@ static const struct command commands[] = {
      .check = check_check_config,
      .run = check_config_run},
     {.name = "reload",
-     .sets = OPTIONS_ASK,
+     .sets = OPTIONS_RELOAD | OPTIONS_ASK,
      .summary = "have the running daemon read its configuration again, and exit",
      .help = "Has the running daemon read configuration and specs again, and returns when they are in\n"
              "force. If they are wrong, nothing changes, and the mistakes are shown.",

@@ -117,9 +117,10 @@ static double seconds_needed(const struct diff_played played[PARTS]) {
 }
 
 static void say_sum(struct text *out, const struct difference *all, size_t n, double seconds) {
-    size_t of[DIFFERENCE_VERDICTS] = {0}, regressions = 0, judged = 0;
+    size_t of[DIFFERENCE_VERDICTS] = {0}, regressions = 0, judged = 0, counted = 0;
     for (size_t i = 0; i < n; i++) {
         of[all[i].verdict]++;
+        counted += all[i].verdict == DIFFERENCE_TOO_SHORT && all[i].before->source == STRETCH_KERNEL;
         regressions += difference_is_regression(&all[i]);
         judged += judges_work(&all[i]);
     }
@@ -132,6 +133,11 @@ static void say_sum(struct text *out, const struct difference *all, size_t n, do
                     "%zu were not measured long enough: each recording needs at least %.0f s, which is %d times two "
                     "rounds.\n",
                     of[DIFFERENCE_TOO_SHORT], seconds, DIFFERENCE_BATCHES_MIN);
+    if (counted > 0)
+        text_format(out,
+                    "%zu of these are counts of the kernel, which are read every ten seconds at most: they need %d "
+                    "readings in each recording.\n",
+                    counted, DIFFERENCE_BATCHES_MIN);
     if (of[DIFFERENCE_OTHER_DEFINITION] > 0)
         text_format(out,
                     "%zu cannot be compared: the two CPUs count something else under their names (docs/metrics.md).\n",

@@ -15,7 +15,7 @@
 #include "daemon/uncore/uncore_setup.h"
 
 static const double SECOND_NS = 1e9;
-_Static_assert((int)SOURCE_TYPES_MAX <= (int)STRETCH_SOURCES_MAX, "a stretch has all that a recording has");
+_Static_assert((int)SETUP_TYPES_MAX <= (int)STRETCH_SOURCES_MAX, "a stretch has all that a recording has");
 
 enum { SHOWN_EVERY = 64 }; // snapshots between two looks at the clock
 
@@ -85,8 +85,8 @@ static int take_boxes(struct playing *playing, size_t source, const struct snaps
 }
 
 struct players {
-    struct engine *engines[SOURCE_TYPES_MAX]; // the core type's, then its boxes'
-    uint64_t deadlines_ns[SOURCE_TYPES_MAX];
+    struct engine *engines[SETUP_TYPES_MAX]; // the core type's, then its boxes'
+    uint64_t deadlines_ns[SETUP_TYPES_MAX];
     size_t n;
 };
 

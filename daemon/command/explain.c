@@ -16,9 +16,11 @@
 #include "daemon/base/terminal.h"
 #include "daemon/run/load.h"
 #include "daemon/run/plan_view.h"
+#include "daemon/run/summary.h"
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/view/table.h"
+#include "exporters/view/view_memory.h"
 
 enum { EXIT_WRONG = 2, NAMES_MAX = 1024, NAME_WIDTH = 18, WIDTH = 110 };
 
@@ -186,7 +188,7 @@ static void add_errors(struct json *json, const struct view *view) {
 
 static void explain_missing(const struct core_type *type, const struct plan *plan, struct text *out) {
     size_t n = 0;
-    if (type->missing[0] != '\0')
+    if (type->missing)
         text_format(out, "\nNot known of this CPU: %s.\n", type->missing);
     for (size_t m = 0; m < plan->n_metrics; m++) {
         const struct plan_metric *metric = &plan->metrics[m];
@@ -204,7 +206,7 @@ static void explain_missing(const struct core_type *type, const struct plan *pla
 static void explain_cost(const struct setup *setup, const struct core_type *type, const struct plan *plan,
                          struct text *out) {
     const struct topology *topology = type->topology;
-    size_t files = plan_n_opened(plan) * topology->n_cpus;
+    size_t files = source_files(type->source, plan, topology->n_cpus);
     char size[DECIMAL_SIZE_MAX];
     struct schedule schedule = schedule_of(plan, topology->n_cores, setup->profile->settings.interval_ns, 0);
     text_format(out, "\nA round takes %.2f s", (double)plan->round_ns * 1e-9);
@@ -270,21 +272,51 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     return r;
 }
 
+// The most that the memory of each socket can move, and how that is known.
+static void explain_peaks(const struct view *view, struct text *out) {
+    static const char *const sources[TOPOLOGY_PEAKS_N] = {
+        [TOPOLOGY_PEAK_HOST] = "", // channels times their speed
+        [TOPOLOGY_PEAK_CONFIGURED] = " (as configured)",
+        [TOPOLOGY_PEAK_FIRMWARE] = " (as the firmware rates it)",
+    };
+    const struct topology *boxes = view->layout->topology;
+    int metric = view_memory_peak_metric(view);
+    for (size_t s = 0; s < boxes->n_sockets; s++) {
+        double stated = view_memory_peak_stated(view, s);
+        if (stated > 0)
+            text_format(out, "  The memory of socket %u can move %.1f GB/s%s.\n", boxes->sockets[s].id, stated * 1e-9,
+                        sources[boxes->sockets[s].peak]);
+        else if (metric >= 0 && boxes->sockets[s].excluded == 0)
+            text_format(out, "  What the memory of socket %u can move is measured: its boxes count the clock (%s).\n",
+                        boxes->sockets[s].id, view_metric(view, (size_t)metric)->export_name);
+    }
+}
+
 // Of each kind of PMUs outside the cores: what its boxes count, and what they cannot.
 static void explain_boxes(const struct setup *setup, const struct shown *shown, struct text *out) {
+    char size[DECIMAL_SIZE_MAX];
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
-        const struct topology *boxes = setup->types[i].topology;
         const struct plan *plan = shown->types[i].view->layout->plan;
-        text_format(out, "PMUs %s outside the cores: %zu boxes, which always count.\n",
-                    setup->types[i].source->pmu_name, boxes->n_cpus);
-        for (size_t s = 0; s < boxes->n_sockets; s++)
-            if (boxes->sockets[s].memory_bytes_per_second > 0)
-                text_format(out, "  The memory of socket %u can move %.1f GB/s%s.\n", boxes->sockets[s].id,
-                            boxes->sockets[s].memory_bytes_per_second * 1e-9,
-                            boxes->sockets[s].peak == TOPOLOGY_PEAK_CONFIGURED ? " (as configured)" : "");
+        size_t files = summary_files_of(&setup->types[i], plan);
+        text_format(out, "PMUs %s outside the cores: ", setup->types[i].source->pmu_name);
+        if (summary_joins(&setup->types[i], plan))
+            text_format(out, "all boxes of %zu sockets, ", setup->types[i].topology->n_sockets);
+        else
+            text_format(out, "%zu boxes, ", setup->types[i].topology->n_cpus);
+        if (summary_takes_turns(plan))
+            text_format(out, "whose %zu event groups take turns: together they need more than a box's %u counters.\n",
+                        plan->n_groups, plan->catalog->general_counters);
+        else
+            text_string(out, "which always count.\n");
+        text_format(out, "  %zu files, one for each event and box, and about %s of the kernel's memory.\n", files,
+                    decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
+        explain_peaks(shown->types[i].view, out);
         list_events(plan, out);
         explain_missing(&setup->types[i], plan, out);
     }
+    for (size_t i = 0; i < setup->unmeasured.n; i++)
+        text_format(out, "PMUs %s outside the cores: %zu boxes, not measured:\n  %s.\n",
+                    setup->unmeasured.kinds[i].name, setup->unmeasured.kinds[i].n, setup->unmeasured.kinds[i].why);
 }
 
 // As the daemon would serve it (/api/v1/plan), with the expected errors: an object for each core type.

@@ -19,6 +19,7 @@
 #include "daemon/command/list_scenarios.h"
 #include "daemon/command/list_specs.h"
 #include "daemon/source/source_find.h"
+#include "daemon/source/source_sim.h"
 
 enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_PMUS, LIST_BOXES, LIST_SCENARIOS, LIST_N };
 static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events", "pmus", "boxes", "scenarios"};
@@ -242,6 +243,7 @@ struct subject {
         struct catalog *vendors; // from the vendor's files; NULL: a shipped spec
     } types[SOURCE_TYPES_MAX];
     size_t n_types;
+    struct scenario *simulated; // owned; NULL: it is no simulated host
 };
 
 static int load_config(const struct options *host, struct errors *errors, struct config **out) {
@@ -250,10 +252,11 @@ static int load_config(const struct options *host, struct errors *errors, struct
                : config_parse("built-in defaults", "", 0, errors, out);
 }
 
-// Takes ownership of the source's catalog unless it is a shipped spec's.
-static void take_type(struct source *source, struct list_type *type) {
+// Takes ownership of the source's catalog unless it is a shipped spec's. Kinds of `pmus` go by our spec of the cores.
+static void take_type(struct source *source, bool pmus, struct list_type *type) {
     memcpy(type->core_type, source->core_type, sizeof type->core_type);
-    (void)snprintf(type->name, sizeof type->name, "%s", source->catalog->product.spec);
+    (void)snprintf(type->name, sizeof type->name, "%s",
+                   pmus && source->own_spec ? source->own_spec : source->catalog->product.spec);
     if (!source->vendors)
         return;
     type->vendors = source->catalog;
@@ -278,7 +281,12 @@ static int find_own(const struct options *options, const char *data, struct erro
         r = source_find(&request, errors, sources, &n);
         subject->n_types = r == 0 ? n : 0;
         for (size_t i = 0; i < subject->n_types; i++)
-            take_type(sources[i], &subject->types[i]);
+            take_type(sources[i], find_what(options->word) >= LIST_PMUS, &subject->types[i]);
+        if (r == 0 && options->pmu == PMU_SIM) {
+            struct source_sim *sim = (struct source_sim *)sources[0];
+            subject->simulated = sim->scenario;
+            sim->scenario = NULL;
+        }
         while (n > 0)
             source_free(sources[--n]);
         specs_deinit(specs);
@@ -308,7 +316,17 @@ static int say_unknown(const struct list_specs *list, const char *name) {
             name, folder);
         return -EINVAL;
     }
-    return refuse_name("there is no spec for the CPU", name, list_specs_suggest(list, name), "cpus");
+    const char *near = list_specs_suggest(list, name);
+    struct text boxes = {0};
+    if (!near && list_specs_of_boxes(list, name, &boxes) && !boxes.failed) {
+        (void)fprintf(stderr,
+                      "topdownd: there is no spec for the CPU '%s'; PMUs outside the cores have these, name one:%.*s\n",
+                      name, (int)boxes.length, boxes.data);
+        text_free(&boxes);
+        return -EINVAL;
+    }
+    text_free(&boxes);
+    return refuse_name("there is no spec for the CPU", name, near, "cpus");
 }
 
 // Chooses the specs that the options mean.
@@ -371,8 +389,12 @@ static int fill_pmus(const struct list_specs *list, const struct options *option
     const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
     for (size_t i = 0; i < subject->n_types; i++)
         specs[i] = subject->types[i].name;
-    const struct list_pmus pmus = {
-        .folder = list->folder, .roots = options->list.cpu ? NULL : &roots, .specs = specs, .n = subject->n_types};
+    bool here = !options->list.cpu && options->pmu != PMU_SIM && options->pmu != PMU_REPLAY;
+    const struct list_pmus pmus = {.folder = list->folder,
+                                   .roots = here ? &roots : NULL,
+                                   .simulated = subject->simulated,
+                                   .specs = specs,
+                                   .n = subject->n_types};
     return find_what(options->word) == LIST_BOXES ? list_boxes(&pmus, errors, table) : list_pmus(&pmus, errors, table);
 }
 
@@ -410,6 +432,7 @@ static int list_of_specs(struct list_specs *list, const struct options *options,
         r = fill(list, options, &subject, errors, table);
     for (size_t i = 0; i < subject.n_types; i++)
         catalog_free(subject.types[i].vendors);
+    scenario_free(subject.simulated);
     return r;
 }
 
@@ -424,9 +447,16 @@ static int print(const struct table *table, bool json) {
 // A heading without rows would say nothing.
 static int say_no_pmus(const struct options *options) {
     struct text out = {0};
-    text_string(&out, options->list.cpu ? "No spec has PMUs outside the cores of this CPU.\n"
-                                        : "This host has no PMUs outside the cores, or its kernel shows none.\n");
-    text_string(&out, "Those of another CPU: topdownd list pmus --cpu sapphire-rapids\n");
+    if (!options->list.cpu && options->pmu == PMU_REPLAY) {
+        text_string(&out, "What a recording has of PMUs outside the cores, its replay tells: 'topdownd run --pmu "
+                          "replay:FILE', then /api/v1/uncore.\n");
+    } else {
+        text_string(&out, options->list.cpu ? "No spec has PMUs outside the cores of this CPU.\n"
+                          : options->pmu == PMU_SIM
+                              ? "This simulated host has no PMUs outside the cores: its scenario has no 'uncore'.\n"
+                              : "This host has no PMUs outside the cores, or its kernel shows none.\n");
+        text_string(&out, "Those of another CPU: topdownd list pmus --cpu sapphire-rapids\n");
+    }
     int r = out.failed ? -ENOMEM : terminal_print(&out);
     text_free(&out);
     return r;

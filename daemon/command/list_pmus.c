@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
@@ -12,6 +13,7 @@
 #include "config/spec/uncore_kinds_json.h"
 #include "core/uncore/uncore.h"
 #include "daemon/command/list_chosen.h"
+#include "daemon/uncore/uncore_sim.h"
 
 enum { PATH_BYTES = 512 };
 
@@ -39,7 +41,7 @@ static int load(const struct list_pmus *list, const struct uncore_found *found, 
     int r = spec_json_read(path, NULL, errors, &builder);
     if (r < 0)
         return r;
-    if (found->boxes.n > 0) {
+    if (found->boxes.n > 0 && list->roots) {
         const struct uncore_box *box = &found->boxes.boxes[0];
         r = host_bind(list->roots, box->pmu, box->type, builder, &binding);
         if (r == 0)
@@ -67,7 +69,7 @@ static void add_traffic(const struct catalog *catalog, unsigned event, struct ta
 static void add_kernel_bytes(const struct list_pmus *list, const struct uncore_found *found,
                              const struct catalog *catalog, unsigned event, struct table *table) {
     double bytes;
-    for (size_t a = 0; a < catalog->names.n_aliases && found->boxes.n > 0; a++)
+    for (size_t a = 0; a < catalog->names.n_aliases && found->boxes.n > 0 && list->roots; a++)
         if (catalog_find_event(catalog, catalog->names.aliases[a]) == (int)event &&
             uncore_find_bytes(list->roots, found->boxes.boxes[0].pmu, catalog->names.aliases[a], &bytes) == 0) {
             table_format(table, "%.10g", bytes);
@@ -110,7 +112,7 @@ static void add_event(const struct list_pmus *list, const struct uncore_found *f
     table_text(table, found->kind->group);
     table_text(table, found->kind->spec);
     table_text(table, found->kind->pattern);
-    if (list->roots)
+    if (list->roots || list->simulated)
         table_format(table, "%zu", found->boxes.n);
     else
         table_text(table, NULL);
@@ -150,14 +152,16 @@ static void add_number(int number, struct table *table) {
 
 static int add_boxes(const struct list_pmus *list, const struct uncore_found *found, struct errors *errors,
                      struct table *table) {
-    (void)list;
     (void)errors;
     for (size_t b = 0; b < found->boxes.n; b++) {
         const struct uncore_box *box = &found->boxes.boxes[b];
         table_text(table, found->kind->name);
         table_text(table, found->kind->group);
         table_text(table, box->pmu);
-        table_format(table, "%" PRIu32, box->type);
+        if (list->simulated)
+            table_text(table, NULL);
+        else
+            table_format(table, "%" PRIu32, box->type);
         table_format(table, "%u", box->cpu);
         add_number(box->package, table);
         add_number(box->node, table);
@@ -177,6 +181,27 @@ static int add_boxes(const struct list_pmus *list, const struct uncore_found *fo
 typedef int adder(const struct list_pmus *list, const struct uncore_found *found, struct errors *errors,
                   struct table *table);
 
+// A simulated kind under its own name; what else is known of kinds with its spec is that of real hosts.
+static int add_simulated(const struct list_pmus *list, const struct uncore_kinds *kinds,
+                         const struct scenario *simulated, struct errors *errors, adder *add, struct table *table) {
+    struct uncore_kind kind = {.name = simulated->name, .spec = simulated->spec};
+    struct uncore_found found = {.kind = &kind};
+    size_t n = scenario_n_cpus(simulated);
+    for (size_t k = 0; k < kinds->n && !kind.group; k++)
+        if (strcmp(kinds->kinds[k].spec, kind.spec) == 0)
+            kind.group = kinds->kinds[k].group;
+    found.boxes.boxes = calloc(n, sizeof *found.boxes.boxes);
+    if (!found.boxes.boxes)
+        return -ENOMEM;
+    while (found.boxes.n < n) {
+        found.boxes.boxes[found.boxes.n] = uncore_sim_box(list->simulated, simulated, found.boxes.n);
+        found.boxes.n++;
+    }
+    int r = add(list, &found, errors, table);
+    uncore_boxes_deinit(&found.boxes);
+    return r;
+}
+
 static int list_kinds(const struct list_pmus *list, adder *add, struct errors *errors, struct table *table) {
     char path[PATH_BYTES];
     struct uncore_kinds kinds;
@@ -185,6 +210,13 @@ static int list_kinds(const struct list_pmus *list, adder *add, struct errors *e
     int r = uncore_kinds_json_load(path, errors, &kinds);
     if (r < 0)
         return r;
+    for (const struct scenario *kind = list->simulated ? list->simulated->uncore : NULL; kind && r == 0;
+         kind = kind->next)
+        r = add_simulated(list, &kinds, kind, errors, add, table);
+    if (list->simulated) {
+        uncore_kinds_json_deinit(&kinds);
+        return r;
+    }
     r = uncore_find(list->roots, &kinds, list->specs, list->n, &host);
     if (r == 0) {
         for (size_t i = 0; i < host.n && r == 0; i++)

@@ -6,6 +6,7 @@
 
 #include "collectors/host/host_linux.h"
 #include "core/base/error.h"
+#include "core/host/scenario.h"
 #include "exporters/view/table.h"
 
 enum { LIST_PMU_COLUMNS = 15, LIST_BOX_COLUMNS = 8 };
@@ -13,10 +14,11 @@ extern const struct table_column list_pmu_columns[LIST_PMU_COLUMNS];
 extern const struct table_column list_box_columns[LIST_BOX_COLUMNS];
 
 // Whose kinds: those of CPUs with one of these specs. `folder` holds the shipped specs. Without roots there is no host,
-// and events have the encodings of the spec.
+// and events have the encodings of the spec. A simulated host has the kinds and boxes of its scenario instead.
 struct list_pmus {
     const char *folder;
     const struct host_roots *roots;
+    const struct scenario *simulated; // NULL: none
     const char *const *specs;
     size_t n;
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/spec/spec_json.h"
+#include "config/spec/uncore_kinds_json.h"
 #include "core/base/name.h"
 #include "core/host/cpu_names.h"
 
@@ -133,6 +134,30 @@ size_t list_specs_find(struct list_specs *list, const char *name, bool *found) {
         for (size_t i = 0; i < list->n; i++)
             n += found[i] = is_called(list, i, way, name);
     return n;
+}
+
+bool list_specs_of_boxes(const struct list_specs *list, const char *name, struct text *out) {
+    char path[sizeof list->folder + sizeof "/uncore/kinds.json"];
+    struct uncore_kinds kinds;
+    struct errors ignored = {0}; // then nothing is known
+    const char *names[DATA_SPECS_MAX];
+    size_t n = 0, before = out->length, length = strlen(name);
+    (void)snprintf(path, sizeof path, "%s/uncore/kinds.json", list->folder);
+    if (uncore_kinds_json_load(path, &ignored, &kinds) < 0)
+        return false;
+    for (size_t k = 0; k < kinds.n; k++) {
+        bool again = k > 0 && strcmp(kinds.kinds[k].spec, kinds.kinds[k - 1].spec) == 0;
+        bool begins = strncmp(kinds.kinds[k].spec, name, length) == 0 && kinds.kinds[k].spec[length] == '-';
+        if (!again && (begins || strcmp(kinds.kinds[k].name, name) == 0))
+            text_format(out, " %s", kinds.kinds[k].spec);
+        if (!again && n < DATA_SPECS_MAX)
+            names[n++] = kinds.kinds[k].spec;
+    }
+    const char *near = out->length == before ? error_suggest(name, names, n) : NULL;
+    if (near)
+        text_format(out, " %s", near);
+    uncore_kinds_json_deinit(&kinds);
+    return out->length > before;
 }
 
 const char *list_specs_suggest(const struct list_specs *list, const char *name) {

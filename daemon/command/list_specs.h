@@ -7,6 +7,7 @@
 #include "config/spec/cpu_map_json.h"
 #include "core/spec/catalog.h"
 #include "daemon/source/data.h"
+#include "exporters/view/text.h"
 
 enum { LIST_SPEC_NAME_MAX = 128 };
 
@@ -35,6 +36,10 @@ size_t list_specs_find(struct list_specs *list, const char *name, bool *found);
 // Adds the spec of a kind of PMUs outside the cores: the file of this name in the folder "uncore". False: there is
 // none.
 bool list_specs_add_boxes(struct list_specs *list, const char *name);
+
+// Appends the specs of the kind of PMUs outside the cores that has this name, and those that begin with it, " a b c";
+// or the one whose name is nearest to it. False: there is none.
+bool list_specs_of_boxes(const struct list_specs *list, const char *name, struct text *out);
 
 // The nearest of the specs' names and of the other names of their CPUs; NULL if none is near.
 const char *list_specs_suggest(const struct list_specs *list, const char *name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/memory/memory_nodes.h"
 #include "collectors/uncore/memory_peak.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/run_folder.h"
@@ -19,6 +20,7 @@ static const struct table_column COLUMNS[] = {
     {"channels", "CHANNELS", TABLE_NUMBER},
     {"channel_bytes_per_second", "CHANNEL BYTES/S", TABLE_NUMBER},
     {"peak_bytes_per_second", "PEAK BYTES/S", TABLE_NUMBER},
+    {"peak_source", "SOURCE", TABLE_TEXT},
 };
 
 int memory_check(const struct options *options) {
@@ -42,7 +44,7 @@ static int save(const struct host_roots *roots, const char *folder) {
     if (r == -ENOENT) {
         (void)puts(
             "the firmware's tables do not tell how fast the memory is, so topdownd shows no peak of it, as in most "
-            "virtual machines: uncore.peak in the configuration can say one");
+            "virtual machines, unless they rate each NUMA node: uncore.peak in the configuration can say one");
         return EXIT_SUCCESS;
     }
     if (r == 0)
@@ -78,35 +80,52 @@ static void add_number(struct table *table, double number) {
         table_text(table, NULL);
 }
 
-static int show(const struct host_roots *roots, const char *folder, bool json) {
-    struct table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof *COLUMNS};
+// Of a socket: what its channels make, or what the firmware rates it at.
+static void add_row(struct table *table, unsigned package, unsigned channels, double channel_bytes, double rated) {
+    double peak = channels * channel_bytes;
+    table_format(table, "%u", package);
+    add_number(table, channels);
+    add_number(table, channels > 0 ? channel_bytes : 0);
+    add_number(table, peak > 0 ? peak : rated);
+    table_text(table, peak > 0 ? "host" : rated > 0 ? "firmware" : NULL);
+}
+
+static int print(struct table *table, bool json) {
     struct text out = {0};
-    unsigned channels[MEMORY_PACKAGES_MAX];
-    double bytes = 0;
-    bool any = false;
-    int r = memory_peak_read_tables(roots, &bytes);
-    if (r < 0 && memory_peak_read_saved(folder, &bytes) == 0)
-        r = 0;
-    memory_peak_count_channels(roots, channels);
-    for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
-        if (channels[p] == 0)
-            continue;
-        any = true;
-        table_format(&table, "%u", p);
-        table_format(&table, "%u", channels[p]);
-        add_number(&table, bytes);
-        add_number(&table, channels[p] * bytes);
-    }
-    explain(r, any);
-    if (!any && !json) { // a heading without rows would say nothing
-        table_deinit(&table);
-        return puts("The peak of this host's memory is unknown.") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-    }
-    r = json ? table_print_json(&table, &out) : table_print(&table, &out);
+    int r = json ? table_print_json(table, &out) : table_print(table, &out);
     r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
-    table_deinit(&table);
     return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int show(const struct host_roots *roots, const char *folder, bool json) {
+    struct table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof *COLUMNS};
+    struct host_memory *memory = host_memory_new();
+    unsigned channels[MEMORY_PACKAGES_MAX];
+    double bytes = 0;
+    bool any = false, has_channels = false;
+    if (!memory)
+        return fail("memory", -ENOMEM);
+    int r = memory_peak_read_channel(roots, folder, &bytes);
+    memory_peak_count_channels(roots, channels);
+    memory_nodes_read(roots, memory);
+    for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
+        double rated = host_memory_rated(memory, p);
+        has_channels = has_channels || channels[p] > 0;
+        if (channels[p] == 0 && !(rated > 0))
+            continue;
+        any = true;
+        add_row(&table, p, channels[p], bytes, rated);
+    }
+    host_memory_unref(memory);
+    explain(r, has_channels);
+    int status = EXIT_SUCCESS;
+    if (any || json)
+        status = print(&table, json);
+    else if (puts("The peak of this host's memory is unknown.") < 0) // a heading without rows would say nothing
+        status = EXIT_FAILURE;
+    table_deinit(&table);
+    return status;
 }
 
 int memory_run(const struct options *options) {

@@ -5,40 +5,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/terminal.h"
 #include "daemon/run/ask.h"
 #include "daemon/run/control.h"
+#include "exporters/view/json_writer.h"
 
 // A reload waits for the end of a round, but not for long (daemon/run/reload.h), and for a probe.
 enum { TIMEOUT_S = 60, EXIT_WRONG = 2 };
 
-// Prints the mistakes, a line for each.
-static int say_answer(const char *path, char *answer) {
-    static const char error[] = "error ";
-    char *rest = answer, *line;
-    if (strcmp(answer, "ok\n") == 0) {
+static const char MISTAKE[] = "error ";
+
+// What an answer says: a line for each mistake, or that there is none.
+static bool is_in_force(const char *answer) { return strcmp(answer, "ok\n") == 0; }
+
+// The next mistake of an answer; NULL: there are no more.
+static const char *next_mistake(char **rest) {
+    const char *line;
+    while ((line = strsep(rest, "\n")))
+        if (strncmp(line, MISTAKE, sizeof MISTAKE - 1) == 0)
+            return line + sizeof MISTAKE - 1;
+    return NULL;
+}
+
+static int say_answer(char *answer) {
+    char *rest = answer;
+    if (is_in_force(answer)) {
         (void)puts("the configuration is in force");
         return EXIT_SUCCESS;
     }
-    if (strncmp(answer, error, strlen(error)) != 0) {
-        (void)fprintf(stderr, "topdownd: %s: the answer is not topdownd's: is this its control socket?\n", path);
-        return EXIT_FAILURE;
-    }
-    while ((line = strsep(&rest, "\n")))
-        if (strncmp(line, error, strlen(error)) == 0)
-            (void)fprintf(stderr, "topdownd: %s\n", line + strlen(error));
+    for (const char *mistake; (mistake = next_mistake(&rest));)
+        (void)fprintf(stderr, "topdownd: %s\n", mistake);
     (void)fputs("topdownd: nothing has changed: the daemon goes on with the configuration that it had\n", stderr);
     return EXIT_WRONG;
 }
 
+// `answer` is NULL if there is none, for the reason `why`.
+static int print_json(char *answer, const char *why) {
+    bool in_force = answer && is_in_force(answer);
+    char *rest = answer;
+    struct text out = {0};
+    struct json json = json_begin(&out, JSON_SPACED);
+    json_begin_object(&json, NULL);
+    if (answer)
+        json_bool(&json, "in_force", in_force);
+    else
+        json_null(&json, "in_force");
+    json_begin_array(&json, "mistakes");
+    for (const char *mistake; answer && !in_force && (mistake = next_mistake(&rest));)
+        json_string(&json, NULL, mistake);
+    json_end_array(&json);
+    json_string(&json, "error", answer ? NULL : why);
+    json_end_object(&json);
+    (void)json_end(&json);
+    int r = terminal_print(&out);
+    text_free(&out);
+    return !answer || r != 0 ? EXIT_FAILURE : in_force ? EXIT_SUCCESS : EXIT_WRONG;
+}
+
 int reload_run(const struct options *options) {
-    char answer[CONTROL_ANSWER_MAX];
+    char answer[CONTROL_ANSWER_MAX], why[ASK_WHY_MAX] = "out of memory";
     char *path = ask_path(options);
-    if (!path) {
-        (void)fputs("topdownd: out of memory\n", stderr);
-        return EXIT_FAILURE;
-    }
-    int r = ask_daemon(path, "reload\n", TIMEOUT_S, answer, sizeof answer);
-    int status = r < 0 ? EXIT_FAILURE : say_answer(path, answer);
+    int r = path ? ask_daemon(path, "reload\n", TIMEOUT_S, answer, sizeof answer, why) : -1;
     free(path);
-    return status;
+    if (options->json)
+        return print_json(r == 0 ? answer : NULL, why);
+    if (r == 0)
+        return say_answer(answer);
+    (void)fprintf(stderr, "topdownd: %s\n", why);
+    return EXIT_FAILURE;
 }

@@ -57,7 +57,7 @@ static size_t files_needed(const struct setup *setup) {
         struct plan *plan;
         if (setup_plan_stated(setup, type, &errors, &plan) < 0)
             continue;
-        files += plan_n_opened(plan) * type->topology->n_cpus;
+        files += source_files(type->source, plan, type->topology->n_cpus);
         plan_free(plan);
     }
     return files;

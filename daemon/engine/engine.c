@@ -21,7 +21,7 @@ int engine_new(struct setup *setup, struct core_type *type, struct self *self, c
 }
 
 int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
-                   struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n) {
+                   struct errors *errors, struct engine *out[SETUP_TYPES_MAX], size_t *n) {
     int r = 0;
     *n = 0;
     for (size_t i = 0; i < setup->n_types + setup->n_boxes && r == 0; i++) {

@@ -70,7 +70,7 @@ int engine_new(struct setup *setup, struct core_type *type, struct self *self, c
 // `newest`, which may be NULL. Everything is borrowed, `errors` only until all have a plan. Returns 0, -EINVAL with the
 // reason in `errors`, -ENOMEM or another negative errno; even then the caller must free the engines in `out`.
 int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
-                   struct errors *errors, struct engine *out[SOURCE_TYPES_MAX], size_t *n);
+                   struct errors *errors, struct engine *out[SETUP_TYPES_MAX], size_t *n);
 
 // Makes the readers those of all engines.
 void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers);

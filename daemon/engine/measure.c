@@ -101,7 +101,7 @@ static void note_open_error(struct measure *m) {
     if (error == -ENODEV) // the kernel moves a box's events when its CPU goes: what is not there is the box
         error = m->type->topology->boxes ? -ENXIO : 0;
     if (source_note_open_error(m->type->source, error, n_failed,
-                               plan_n_opened(m->stage.layout->plan) * m->type->topology->n_cpus))
+                               source_files(m->type->source, m->stage.layout->plan, m->type->topology->n_cpus)))
         measure_refresh_view(m);
 }
 
@@ -472,6 +472,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                                 .interval_ns = setup->profile->settings.interval_ns,
                                                 .seed = request->seed,
                                                 .now_ns = request->now_ns};
+    type->source->newest = request->newest;
     int r = collector_new(&collector, errors, &m->collector);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE && !type->topology->boxes)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);

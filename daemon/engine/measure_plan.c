@@ -41,10 +41,25 @@ void measure_refresh_view(struct measure *m) {
     record_view(m->record, m->stage.view);
 }
 
+// The first plan is the start's: charged, it would delay the first probes. Only boxes may get theirs later, when
+// others are measured already.
+static bool plan_is_of_start(const struct measure *m) {
+    return !m->stage.layout && (m->self->rotations == 0 || !m->type->topology->boxes);
+}
+
+static int make_plan(const struct measure *m, const struct stage_request *request, struct errors *errors,
+                     struct stage *out) {
+    self_step_begin(m->self);
+    int r = stage_init(out, request, &m->stage, errors);
+    if (!plan_is_of_start(m))
+        self_change_end(m->self, 0, 0);
+    return r;
+}
+
 int measure_change_plan(struct measure *m, struct errors *errors) {
     struct stage stage;
     struct stage_request request = measure_request(m);
-    int r = stage_init(&stage, &request, &m->stage, errors);
+    int r = make_plan(m, &request, errors, &stage);
     if (r < 0)
         return r;
     trials_stop(m->trials);

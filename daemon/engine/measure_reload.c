@@ -119,7 +119,9 @@ int measure_prepare(struct measure *m, const struct engine_change *change, struc
         source_exchange(change->type->source, m->type->source);
     source_continue(change->type->source, m->type->source);
     m->next = next;
+    self_step_begin(m->self);
     int r = make_all(next, m, errors);
+    self_change_end(m->self, 0, 0);
     if (r < 0)
         measure_abandon(m);
     return r;

@@ -31,7 +31,7 @@ struct waiting {
 struct replay;
 
 struct leading {
-    struct replay *led[SOURCE_TYPES_MAX];
+    struct replay *led[SETUP_TYPES_MAX];
     size_t n;
     uint64_t allowed_ns;  // until when they may play
     uint64_t deadline_ns; // when the leader goes on

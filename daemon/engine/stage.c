@@ -59,7 +59,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .config_hash = setup->config->hash,
                         .seed = request->seed,
                         .interval_ns = interval_of(request, layout),
-                        .files = {request->recording, setup->textfile.folder},
+                        .files = {request->recording, setup->textfile.folder, source->past.first_type},
                         .counters.total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
                         .counters.usable =
                             request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,

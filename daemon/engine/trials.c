@@ -127,9 +127,11 @@ int trials_begin(struct trials *t, const struct trials_host *host, const struct 
     struct stage_request asked = *request;
     t->asked = request->follow;
     asked.findings = starve_ask(t->starve, &t->asked, host->layout->plan);
+    self_step_begin(host->self);
     int r = stage_plan(&asked, &errors, &t->plan);
     if (r == 0)
         r = make_trial(t, host);
+    self_change_end(host->self, 0, 0);
     if (r < 0)
         trials_stop(t);
     else

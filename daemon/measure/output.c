@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/measure/report_csv.h"
-#include "daemon/measure/report_json.h"
-#include "daemon/measure/report_text.h"
+#include "daemon/report/report_csv.h"
+#include "daemon/report/report_json.h"
+#include "daemon/report/report_outside.h"
+#include "daemon/report/report_text.h"
 
 enum { WIDTH_LEAST = 40, WIDTH_MOST = 160 };
 
@@ -210,7 +211,7 @@ static void put_outside(struct output *output, const struct output_head *head, c
     put_title(output, head, &reports[first], first == 0);
     for (size_t i = first + 1; i < n; i++)
         put_notes(output, reports[i].view);
-    report_text_outside(&outside, &output->text);
+    report_outside(&outside, &output->text);
 }
 
 void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {

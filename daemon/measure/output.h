@@ -6,8 +6,8 @@
 
 #include "daemon/base/options.h"
 #include "daemon/base/terminal.h"
-#include "daemon/measure/report.h"
-#include "daemon/measure/report_text.h"
+#include "daemon/report/report.h"
+#include "daemon/report/report_text.h"
 #include "daemon/source/setup.h"
 #include "exporters/view/json_writer.h"
 
@@ -31,7 +31,7 @@ struct output {
 
 // What it is of.
 struct output_head {
-    const char *hostname, *how; // see daemon/measure/report_json.h
+    const char *hostname, *how; // see daemon/report/report_json.h
     bool simulated;
     size_t n_memory; // kinds of PMUs outside the cores that measure memory: lines of intervals have a column for it
 };

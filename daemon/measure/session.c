@@ -9,6 +9,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/newest.h"
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
 #include "daemon/run/load.h"
@@ -28,13 +29,14 @@ struct session {
     uint64_t virtual_ns; // of a simulated host
     struct clocks clocks;
     struct self self;
-    struct engine *engines[SOURCE_TYPES_MAX];
+    struct engine *engines[SETUP_TYPES_MAX];
     size_t n;
-    uint64_t deadlines_ns[SOURCE_TYPES_MAX];
-    struct collected *whole[SOURCE_TYPES_MAX], *interval[SOURCE_TYPES_MAX];
-    size_t taken[SOURCE_TYPES_MAX]; // snapshots since the last change of plan
-    uint64_t begun_ns, end_ns;      // begun_ns 0: a type has no plan yet
-    double interval_begun_seconds[SOURCE_TYPES_MAX];
+    struct newest newest; // what they told last, for counts that one has from another
+    uint64_t deadlines_ns[SETUP_TYPES_MAX];
+    struct collected *whole[SETUP_TYPES_MAX], *interval[SETUP_TYPES_MAX];
+    size_t taken[SETUP_TYPES_MAX]; // snapshots since the last change of plan
+    uint64_t begun_ns, end_ns;     // begun_ns 0: a type has no plan yet
+    double interval_begun_seconds[SETUP_TYPES_MAX];
     unsigned deeper;
     struct text groups;
     struct errors *errors;
@@ -193,8 +195,8 @@ static int change_plan(struct session *s, uint64_t now_ns) {
 }
 
 static int look_deeper(struct session *s, uint64_t now_ns) {
-    struct report reports[SOURCE_TYPES_MAX];
-    struct snapshot *snapshots[SOURCE_TYPES_MAX];
+    struct report reports[SETUP_TYPES_MAX];
+    struct snapshot *snapshots[SETUP_TYPES_MAX];
     size_t n = 0;
     while (n < s->n && make_report(s, s->whole[n], &snapshots[n], &reports[n]))
         n++;
@@ -238,8 +240,10 @@ static int step_due(struct session *s, uint64_t *next_ns) {
         uint64_t now_ns = now_of(s);
         if (s->deadlines_ns[i] <= now_ns)
             r = s->engines[i]->ops->step(s->engines[i], now_ns, &s->deadlines_ns[i], &snapshot);
-        if (r >= 0 && snapshot)
+        if (r >= 0 && snapshot) {
+            newest_put(&s->newest, i, s->engines[i]->ops->view(s->engines[i]), snapshot);
             r = take(s, i, snapshot);
+        }
         snapshot_unref(snapshot);
         planned = planned && s->engines[i]->ops->view(s->engines[i]);
         *next_ns = s->deadlines_ns[i] < *next_ns ? s->deadlines_ns[i] : *next_ns;
@@ -291,8 +295,8 @@ static int measure_on(struct session *s) {
 // ---- the whole ----
 
 static int tell_whole(struct session *s) {
-    struct report reports[SOURCE_TYPES_MAX];
-    struct snapshot *snapshots[SOURCE_TYPES_MAX];
+    struct report reports[SETUP_TYPES_MAX];
+    struct snapshot *snapshots[SETUP_TYPES_MAX];
     size_t n = 0;
     bool any = false;
     const struct output_head head = head_of(s);
@@ -323,7 +327,7 @@ static int begin(struct session *s) {
     s->virtual_ns = (uint64_t)(1 / NS);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), now_of(s));
     s->self.budget.allowed *= COSTS_MORE;
-    int r = engine_new_all(s->setup, &s->self, NULL, now_of(s), s->errors, s->engines, &s->n);
+    int r = engine_new_all(s->setup, &s->self, &s->newest.shown, now_of(s), s->errors, s->engines, &s->n);
     for (size_t i = 0; i < s->n; i++) {
         s->whole[i] = collected_new(false);
         s->interval[i] = collected_new(false);
@@ -342,6 +346,7 @@ static void end(struct session *s) {
         struct engine *engine = s->engines[--s->n];
         engine->ops->free(engine);
     }
+    newest_deinit(&s->newest);
     text_free(&s->groups);
     load_free(s->setup);
     free(s);

@@ -19,7 +19,7 @@ enum { SESSION_ROUNDS = 8 };
 // What happens beside it.
 struct session_request {
     const struct options *options;
-    const char *how;         // see daemon/measure/report_json.h
+    const char *how;         // see daemon/report/report_json.h
     struct stopper *stopper; // ends it early
     struct output *output;
     void (*tick)(void *context); // called every second or more often; NULL: nothing

@@ -58,6 +58,10 @@ static int make_parts(struct tasks *t, struct errors *errors) {
         return errors_add(errors, NULL, 0, 0,
                           "this host has several core types, between which a command moves: measure the host while it "
                           "runs, or give --cpus of one type and start it with taskset(1)");
+    if (t->setup->n_boxes > 0) // the kernel refuses their events for tasks
+        log_info(
+            "PMUs outside the cores count for sockets, not for the tasks of a command: 'topdownd measure' without a "
+            "command tells what they count meanwhile");
     int r = take_one_cpu(type);
     if (r == 0)
         r = setup_plan_stated(t->setup, type, errors, &plan);

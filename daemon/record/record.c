@@ -8,10 +8,11 @@
 #include <sys/random.h>
 
 #include "collectors/recording/recording_file.h"
-#include "core/recording/recording_bytes.h"
+#include "core/recording/recording_catalog.h"
 #include "core/recording/recording_memory.h"
 #include "daemon/base/log.h"
 #include "daemon/record/record_facts.h"
+#include "daemon/record/record_kinds.h"
 #include "daemon/record/record_stream.h"
 
 // A core type and the boxes that are recorded with it share a reel: one stream of records, in the order in which things
@@ -21,14 +22,16 @@
 // from the times. A new file begins in the same way. A kind of boxes that comes later begins a file, so that a reader
 // finds all kinds in the beginnings of files.
 
+enum { CATALOG_PART = 16 }; // the largest part of a file that the cores' catalog takes
+
 struct reel {
-    struct record_stream *stream;           // NULL: the core type's recording is over
-    struct record *parts[SOURCE_TYPES_MAX]; // the core type's, NULL if it is over; then its boxes'
+    struct record_stream *stream;          // NULL: the core type's recording is over
+    struct record *parts[SETUP_TYPES_MAX]; // the core type's, NULL if it is over; then its boxes'
     size_t n_parts;
-    struct recording_buffer one;     // a record of boxes
-    struct recording_buffer missing; // the records of kinds of boxes that are not recorded
-    char *gone[SOURCE_TYPES_MAX];    // kinds of boxes that are no longer measured, which is to be put
+    struct recording_buffer one; // a record of boxes
+    char *gone[SETUP_TYPES_MAX]; // kinds of boxes that are no longer measured, which is to be put
     size_t n_gone;
+    struct record_kinds kinds;  // in this recording
     struct host_memory *memory; // the newest reading of the kernel's counts; NULL: none
     bool has_memory;            // there are records of it
     bool memory_known;          // the newest one's
@@ -41,10 +44,11 @@ struct record {
     bool boxes;
     const struct clocks *clocks; // borrowed
     struct recording_header header;
-    struct view *view; // a reference; NULL: no plan yet
-    uint64_t plan_end; // end of the current plan among all records
-    bool plan_known;   // the plan is in a file or waits
-    bool begins;       // the next plan begins a file
+    const struct catalog *catalog; // a reference: the recording holds it; NULL: a shipped spec has it
+    struct view *view;             // a reference; NULL: no plan yet
+    uint64_t plan_end;             // end of the current plan among all records
+    bool plan_known;               // the plan is in a file or waits
+    bool begins;                   // the next plan begins a file
 };
 
 // ---- making ----
@@ -126,7 +130,7 @@ static void reel_leave(struct reel *reel, struct record *record) {
     } else {
         char *name = reel->stream && record->view ? strdup(record->header.pmu) : NULL;
         memmove(&reel->parts[at], &reel->parts[at + 1], (--reel->n_parts - at) * sizeof *reel->parts);
-        if (name && reel->n_gone < SOURCE_TYPES_MAX)
+        if (name && reel->n_gone < SETUP_TYPES_MAX)
             reel->gone[reel->n_gone++] = name;
         else
             free(name);
@@ -136,14 +140,12 @@ static void reel_leave(struct reel *reel, struct record *record) {
     forget_gone(reel);
     host_memory_unref(reel->memory);
     recording_buffer_deinit(&reel->one);
-    recording_buffer_deinit(&reel->missing);
     free(reel);
 }
 
-// Boxes are recorded with the first core type. Out of memory, a replay will not tell what it lacks.
-static void note_missing(struct record *record, const struct setup *setup, const struct core_type *type) {
-    if (type == &setup->types[0])
-        (void)record_facts_missing(&record->reel->missing, setup);
+static void forget_catalog(struct record *record) {
+    catalog_free((struct catalog *)(uintptr_t)record->catalog);
+    record->catalog = NULL;
 }
 
 static uint64_t bytes_max_of(const struct setup *setup) { return setup->record_bytes / setup->n_types; }
@@ -156,6 +158,7 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
     int r = record && path ? 0 : -ENOMEM;
     if (r == 0) {
         record->clocks = clocks;
+        record->catalog = record_facts_catalog(type->source);
         record_facts_header(&record->header, setup, type->source, seed);
         r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
     }
@@ -163,12 +166,12 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
         r = reel_new(path, bytes_max_of(setup), clocks, &reel);
     if (r < 0) {
         r = r == -ENOMEM ? r : record_refuse(setup, path, r, errors);
+        forget_catalog(record);
         free(record);
         free(path);
         return r;
     }
     reel_join(reel, record);
-    note_missing(record, setup, type);
     if (!setup->quiet)
         log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", path, path,
                  (double)bytes_max_of(setup) / (1 << 20));
@@ -179,13 +182,11 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
 
 int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
                      struct record **out) {
-    *out = NULL;
-    if (type->source->vendors)
-        return 0;
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;
     record->clocks = of->clocks;
+    record->catalog = record_facts_catalog(type->source);
     record->boxes = true;
     record_facts_header(&record->header, setup, type->source, seed);
     reel_join(of->reel, record);
@@ -208,10 +209,10 @@ void record_change(struct record *record, const struct setup *setup, const struc
     header.id = record->header.id;
     header.part = record->header.part;
     header.timestamp_seconds = record->header.timestamp_seconds;
-    if (!record->boxes) {
+    forget_catalog(record);
+    record->catalog = record_facts_catalog(type->source);
+    if (!record->boxes)
         record_stream_limit(record->reel->stream, bytes_max_of(setup));
-        note_missing(record, setup, type);
-    }
     bool same = record->boxes ? record_facts_same_catalog(&header, &record->header)
                               : record_facts_same_beginning(&header, &record->header);
     record->begins = record->begins || !same;
@@ -265,17 +266,19 @@ static int put_header(struct record *record) {
     record->header.id = first->id;
     record->header.part = first->part;
     record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
+    if (record->boxes)
+        record_kinds_note(&record->reel->kinds, &record->header);
     return put_end(record, before, recording_put_header(buffer, &record->header));
 }
 
-// Whatever no spec says of boxes.
-static int put_definition(struct record *record) {
-    const struct catalog *catalog = record->view->layout->catalog;
+// A small recording has no room for the cores' catalog in each file: its replay needs the vendor's files.
+static int put_catalog(struct record *record) {
     size_t before;
-    if (!catalog->product.chosen)
-        return 0;
     struct recording_buffer *buffer = put_begin(record, &before);
-    return put_end(record, before, recording_put_definition(buffer, catalog));
+    int r = recording_put_catalog(buffer, record->catalog);
+    if (r == 0 && !record->boxes && buffer->n - before > record_stream_file_max(record->reel->stream) / CATALOG_PART)
+        buffer->n = before;
+    return put_end(record, before, r);
 }
 
 static int put_facts(struct record *record) {
@@ -307,19 +310,9 @@ static int put_part(struct record *record) {
     bool lost = record->plan_end > record_stream_lost_from(record->reel->stream);
     record->plan_known = record->plan_known && !lost;
     int r = put_header(record);
-    if (r == 0 && record->boxes)
-        r = put_definition(record);
+    if (r == 0 && record->catalog)
+        r = put_catalog(record);
     return r == 0 && record->view ? put_plan(record, record->plan_known) : r;
-}
-
-// Puts which kinds are not recorded.
-static int put_missing(struct reel *reel) {
-    struct recording_buffer *buffer = record_stream_buffer(reel->stream);
-    size_t before = buffer->n;
-    buffer->failed = false;
-    if (reel->missing.n > 0)
-        bytes_put(buffer, reel->missing.bytes, reel->missing.n);
-    return record_stream_take(reel->stream, before, buffer->failed ? -ENOMEM : 0);
 }
 
 // Puts the newest reading of the kernel's counts of memory.
@@ -335,8 +328,6 @@ static int put_beginning(struct reel *reel) {
     for (size_t i = 1; i < reel->n_parts && r == 0; i++)
         if (reel->parts[i]->view)
             r = put_part(reel->parts[i]);
-    if (r == 0)
-        r = put_missing(reel);
     if (r == 0 && (reel->memory || reel->has_memory))
         r = put_memory(reel);
     if (r < 0)
@@ -353,6 +344,8 @@ static int put_next_file(struct reel *reel, bool another) {
     uint64_t id;
     if (another && getrandom(&id, sizeof id, 0) == sizeof id)
         header->id = id;
+    if (another)
+        reel->kinds.n = 0;
     header->part = another ? 0 : header->part + 1;
     record_stream_begin_file(reel->stream);
     return put_beginning(reel);
@@ -404,6 +397,7 @@ void record_plan(struct record *record, struct view *view) {
         return;
     struct reel *reel = record->reel;
     bool joins = !record->view && record->boxes;
+    record->begins = record->begins || (joins && reel->begun && !record_kinds_fit(&reel->kinds, &record->header));
     set_view(record, view);
     record->plan_known = false;
     if (!reel->stream || record_stream_stopped(reel->stream))
@@ -488,6 +482,7 @@ struct record *record_free(struct record *record) {
         return NULL;
     reel_leave(record->reel, record);
     view_unref(record->view);
+    forget_catalog(record);
     free(record);
     return NULL;
 }

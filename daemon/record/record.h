@@ -19,8 +19,7 @@ struct record;
 int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
                struct errors *errors, struct record **out);
 // What boxes count (core/uncore/uncore.h) is recorded together with a core type, whose record is `of`. Nothing is
-// recorded of them any more where that one is freed. *out is NULL for a catalog from a vendor's files, which a replay
-// has no way to read. Returns 0 or -ENOMEM.
+// recorded of them any more where that one is freed. Returns 0 or -ENOMEM.
 int record_new_boxes(struct record *of, const struct setup *setup, const struct core_type *type, uint64_t seed,
                      struct record **out);
 // True if what boxes count is recorded together with that one.

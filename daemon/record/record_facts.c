@@ -37,6 +37,8 @@ void record_facts_header(struct recording_header *header, const struct setup *se
     set_text(header->model, source->cpu.model);
     set_text(header->microarchitecture, source->microarchitecture);
     set_text(header->core_type, source->core_type);
+    if (source->core_type[0] != '\0' && source != setup->types[0].source)
+        set_text(header->first_type, setup->types[0].source->core_type);
     fill_catalog(&header->catalog, setup, source);
 }
 
@@ -65,13 +67,7 @@ void record_facts_of_view(struct recording_facts *out, const struct view *view) 
     }
 }
 
-int record_facts_missing(struct recording_buffer *out, const struct setup *setup) {
-    struct recording_buffer within = {0};
-    out->n = 0;
-    int r = recording_put_missing(&within);
-    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes && r == 0; i++)
-        if (setup->types[i].source->vendors)
-            r = recording_put_boxes(out, setup->types[i].source->pmu_name, &within);
-    recording_buffer_deinit(&within);
-    return r;
+const struct catalog *record_facts_catalog(const struct source *source) {
+    bool elsewhere = source->vendors || source->catalog->product.chosen;
+    return elsewhere ? catalog_share(source->catalog) : NULL;
 }

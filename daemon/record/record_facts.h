@@ -16,9 +16,9 @@ bool record_facts_same_beginning(const struct recording_header *a, const struct 
 // Likewise for a header of boxes: beside the core type's, it only tells what their catalog is.
 bool record_facts_same_catalog(const struct recording_header *a, const struct recording_header *b);
 
-// Puts, instead of what is there, a record for each kind of boxes that a set-up measures and that is not recorded.
-// Returns 0 or -ENOMEM.
-int record_facts_missing(struct recording_buffer *out, const struct setup *setup);
+// A reference to the catalog where no shipped spec has it, as it is from the vendor's files or from what the
+// configuration has chosen, so that the recording holds it. NULL: a shipped spec has it.
+const struct catalog *record_facts_catalog(const struct source *source);
 
 void record_facts_of_view(struct recording_facts *out, const struct view *view);
 

@@ -139,6 +139,8 @@ void record_stream_begin_file(struct record_stream *stream) {
 
 bool record_stream_file_waits(const struct record_stream *stream) { return stream->next_file != NO_FILE; }
 
+uint64_t record_stream_file_max(const struct record_stream *stream) { return stream->bytes_max / FILES; }
+
 // Whether someone has removed the file, of which the log tells.
 static bool note_removed(const struct record_stream *stream) {
     if (!recording_file_removed(stream->file))
@@ -149,7 +151,8 @@ static bool note_removed(const struct record_stream *stream) {
 }
 
 bool record_stream_wants_file(const struct record_stream *stream) {
-    return stream->next_file == NO_FILE && (stream->file_bytes > stream->bytes_max / FILES || note_removed(stream));
+    return stream->next_file == NO_FILE &&
+           (stream->file_bytes > record_stream_file_max(stream) || note_removed(stream));
 }
 
 bool record_stream_stopped(const struct record_stream *stream) { return stream->stopped; }

@@ -37,6 +37,8 @@ void record_stream_begin_file(struct record_stream *stream);
 bool record_stream_file_waits(const struct record_stream *stream);
 // True if a file must begin before the next round: this one is full, or somebody has removed it.
 bool record_stream_wants_file(const struct record_stream *stream);
+// The bytes of a full file.
+uint64_t record_stream_file_max(const struct record_stream *stream);
 
 // True while nothing is taken after a failure.
 bool record_stream_stopped(const struct record_stream *stream);

@@ -95,9 +95,12 @@ int ask_quietly(const char *path, const char *request, unsigned timeout_s, char 
     return -r;
 }
 
-int ask_daemon(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size) {
+int ask_daemon(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size,
+               char why[static ASK_WHY_MAX]) {
     int r = ask_quietly(path, request, timeout_s, answer, size);
-    if (r < 0)
-        (void)fprintf(stderr, "topdownd: %s: %s\n", path, remedy(-r));
-    return r < 0 ? -1 : 0;
+    bool understood = r == 0 && (strncmp(answer, "ok", 2) == 0 || strncmp(answer, "error ", 6) == 0);
+    if (!understood)
+        (void)snprintf(why, ASK_WHY_MAX, "%s: %s", path,
+                       r < 0 ? remedy(-r) : "the answer is not topdownd's: is this its control socket?");
+    return understood ? 0 : -1;
 }

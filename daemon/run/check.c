@@ -4,7 +4,7 @@
 static const uint64_t ROUND_NS_MAX = UINT64_C(43200000000000); // half a day
 
 // A value needs a few rounds: nobody waits days for it.
-static int check_rounds(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX], struct errors *errors) {
+static int check_rounds(const struct setup *setup, struct plan *const plans[SETUP_TYPES_MAX], struct errors *errors) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types; i++)
         if (plans[i] && plans[i]->round_ns >= ROUND_NS_MAX)
@@ -14,7 +14,7 @@ static int check_rounds(const struct setup *setup, struct plan *const plans[SOUR
     return r;
 }
 
-int check_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
+int check_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SETUP_TYPES_MAX]) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types && r >= 0; i++) {
         if (!setup->types[i].source->past.plan)
@@ -23,13 +23,13 @@ int check_make_plans(const struct setup *setup, struct errors *errors, struct pl
     return r < 0 ? r : check_rounds(setup, plans, errors);
 }
 
-void check_free_plans(struct plan *plans[SOURCE_TYPES_MAX]) {
-    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
+void check_free_plans(struct plan *plans[SETUP_TYPES_MAX]) {
+    for (size_t i = 0; i < SETUP_TYPES_MAX; i++)
         plan_free(plans[i]);
 }
 
 int check_plans(const struct setup *setup, struct errors *errors) {
-    struct plan *plans[SOURCE_TYPES_MAX] = {0};
+    struct plan *plans[SETUP_TYPES_MAX] = {0};
     int r = check_make_plans(setup, errors, plans);
     check_free_plans(plans);
     return r;

@@ -10,8 +10,8 @@
 // Makes the plan of each core type for the counters that its spec states, and checks that a round ends within half a
 // day. A replay has a plan already, and gets none. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another
 // negative errno. Free the plans in every case.
-int check_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]);
-void check_free_plans(struct plan *plans[SOURCE_TYPES_MAX]);
+int check_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SETUP_TYPES_MAX]);
+void check_free_plans(struct plan *plans[SETUP_TYPES_MAX]);
 
 // The same without the plans.
 int check_plans(const struct setup *setup, struct errors *errors);

@@ -172,7 +172,7 @@ void reload_abandon(struct reload *reload) {
     reload_deinit(reload);
 }
 
-int reload_change(struct reload *reload, struct engine *engines[SOURCE_TYPES_MAX], size_t *n, uint64_t now_ns,
+int reload_change(struct reload *reload, struct engine *engines[SETUP_TYPES_MAX], size_t *n, uint64_t now_ns,
                   struct setup **setup) {
     int r = 0;
     *n = n_types(reload->next);
@@ -180,7 +180,7 @@ int reload_change(struct reload *reload, struct engine *engines[SOURCE_TYPES_MAX
         if (!reload->made[i])
             r = reload->engines[i]->ops->change(reload->engines[i], now_ns);
     memcpy(engines, reload->engines, sizeof reload->engines);
-    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
+    for (size_t i = 0; i < SETUP_TYPES_MAX; i++)
         if (reload->leaving[i])
             reload->leaving[i]->ops->free(reload->leaving[i]);
     if (r < 0)

@@ -22,9 +22,9 @@ struct reload {
     bool refused;     // a later configuration was wrong
     bool looked;      // nobody asked: the host has other PMUs than before
     bool other_kinds; // of PMUs outside the cores were or will be measured than before the last change
-    struct engine *engines[SOURCE_TYPES_MAX]; // prepared: one for each type of what waits, present ones and new ones
-    bool made[SOURCE_TYPES_MAX];              // this one is new
-    struct engine *leaving[SOURCE_TYPES_MAX]; // present ones of kinds that will no longer be measured; NULL: none
+    struct engine *engines[SETUP_TYPES_MAX]; // prepared: one for each type of what waits, present ones and new ones
+    bool made[SETUP_TYPES_MAX];              // this one is new
+    struct engine *leaving[SETUP_TYPES_MAX]; // present ones of kinds that will no longer be measured; NULL: none
 };
 
 // The engines that run, of the types of a set-up and in their order.
@@ -59,7 +59,7 @@ void reload_abandon(struct reload *reload);
 
 // Changes all engines, which are those of the new types then, and *setup, whose old one is freed. Returns 0, or a
 // negative errno that ends the daemon.
-int reload_change(struct reload *reload, struct engine *engines[SOURCE_TYPES_MAX], size_t *n, uint64_t now_ns,
+int reload_change(struct reload *reload, struct engine *engines[SETUP_TYPES_MAX], size_t *n, uint64_t now_ns,
                   struct setup **setup);
 
 void reload_deinit(struct reload *reload);

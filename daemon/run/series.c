@@ -37,16 +37,20 @@ static void describe_all(const struct shown *shown, const struct config_settings
     describe_cpus(shown, out->cpus, sizeof out->cpus);
 }
 
-void series_warn(const struct shown *shown, const struct config_settings *settings) {
-    struct series_texts texts;
-    describe_all(shown, settings, &texts);
-    if (texts.host[0] != '\0')
-        log_warning("%s", texts.host);
-    if (texts.cpus[0] != '\0')
-        log_warning("%s", texts.cpus);
+static struct config_origin_text place_of(const struct setup *setup, const char *key) {
+    return config_origin_text(config_place_of(setup->config, setup->profile, key));
 }
 
-void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX], struct series_texts *out) {
+void series_warn(const struct shown *shown, const struct setup *setup) {
+    struct series_texts texts;
+    describe_all(shown, &setup->profile->settings, &texts);
+    if (texts.host[0] != '\0')
+        log_warning("%s%s", place_of(setup, "max_series").text, texts.host);
+    if (texts.cpus[0] != '\0')
+        log_warning("%s%s", place_of(setup, "max_cpu_series").text, texts.cpus);
+}
+
+void series_describe_plans(const struct setup *setup, struct plan *plans[SETUP_TYPES_MAX], struct series_texts *out) {
     struct shown shown = {.n = setup->n_types, .n_boxes = setup->n_boxes};
     struct errors errors = {.n = 0}; // of boxes there are none: their specs ship
     bool complete = true;

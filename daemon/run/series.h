@@ -14,12 +14,9 @@ struct series_texts {
 };
 
 // Logs what there is to tell.
-void series_warn(const struct shown *shown, const struct config_settings *settings);
-
-// Logs it.
-void series_warn(const struct shown *shown, const struct config_settings *settings);
+void series_warn(const struct shown *shown, const struct setup *setup);
 
 // The same for plans that are not in force. Takes the plans of the setup's types, which become NULL.
-void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX], struct series_texts *out);
+void series_describe_plans(const struct setup *setup, struct plan *plans[SETUP_TYPES_MAX], struct series_texts *out);
 
 #endif

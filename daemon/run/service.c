@@ -39,8 +39,6 @@
 
 enum { EXIT_WRONG = 2 };
 
-_Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
-
 struct service {
     const struct options *options;
     struct errors errors; // why the daemon did not start
@@ -48,8 +46,8 @@ struct service {
     struct reload reload;
     struct uncore_watch watch;
     struct self self;
-    struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
-    uint64_t deadlines_ns[SOURCE_TYPES_MAX];
+    struct engine *engines[SETUP_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
+    uint64_t deadlines_ns[SETUP_TYPES_MAX];
     size_t n_engines;
     struct newest newest;
     struct readers readers;
@@ -128,7 +126,7 @@ static struct http_published show(struct service *s, size_t i, bool renew) {
 
 // Shows all engines: on the first pages of the HTTP server, or (renew) on those of other engines than before.
 static int show_all(struct service *s, bool renew) {
-    struct http_published types[SOURCE_TYPES_MAX] = {0};
+    struct http_published types[SETUP_TYPES_MAX] = {0};
     size_t n = s->n_engines;
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
@@ -154,14 +152,17 @@ static int show_all(struct service *s, bool renew) {
 
 // Logs what a configuration that comes into force means.
 static void summarize(const struct service *s, bool starts) {
-    struct shown shown = {.memory = memory_watch_look(s->memory, s->setup, clocks_now_ns())};
+    struct snapshot *first = s->engines[0]->ops->snapshot(s->engines[0]);
+    memory_watch_attach(s->memory, s->setup, clocks_now_ns(), first);
+    struct shown shown = {.memory = first ? first->memory : NULL};
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
     shown_count(&shown, s->n_engines);
     summary_readers(s->setup, s->options->web.systemd_socket);
-    series_warn(&shown, &s->setup->profile->settings);
+    series_warn(&shown, s->setup);
+    snapshot_unref(first);
 }
 
 // Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
@@ -320,7 +321,7 @@ static void show_totals(struct service *s, size_t type, const struct view *befor
 }
 
 // What is said and shown of a configuration that has come into force.
-static int finish_change(struct service *s, struct view *const before[SOURCE_TYPES_MAX], bool refused) {
+static int finish_change(struct service *s, struct view *const before[SETUP_TYPES_MAX], bool refused) {
     const struct errors none = {0};
     int r = s->reload.other_kinds ? show_all(s, true) : 0;
     if (r < 0)
@@ -343,7 +344,7 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
 // Puts what was loaded into force. Returns 1 if it is, 0, or a negative errno that ends the daemon.
 static int change(struct service *s) {
     struct errors errors = {0};
-    struct view *before[SOURCE_TYPES_MAX];
+    struct view *before[SETUP_TYPES_MAX];
     size_t n = s->n_engines;
     uint64_t now_ns = clocks_now_ns();
     bool refused = s->reload.refused;

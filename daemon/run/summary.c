@@ -41,6 +41,15 @@ static void describe_standing(const struct plan *plan, char *out, size_t size) {
         (void)snprintf(out, size, ", of which %zu %s always on", standing, standing == 1 ? "is" : "are");
 }
 
+bool summary_takes_turns(const struct plan *plan) {
+    size_t needed = 0;
+    for (size_t g = 0; g < plan->n_groups; g++)
+        for (size_t e = 0; e < plan->groups[g].n_events; e++)
+            needed += !plan->catalog->events[plan->groups[g].events[e]].fixed;
+    unsigned counters = plan->catalog->general_counters; // 0: not stated
+    return plan_n_rotating(plan) == 0 && plan->n_groups > 1 && counters > 0 && needed > counters;
+}
+
 static void describe_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
                           size_t size) {
     char standing[64];
@@ -48,8 +57,12 @@ static void describe_plan(const struct setup *setup, const struct core_type *typ
     const char *metrics = n == 1 ? "metric" : "metrics", *groups = plan->n_groups == 1 ? "group" : "groups";
     describe_standing(plan, standing, sizeof standing);
     if (plan_n_rotating(plan) == 0) {
-        (void)snprintf(out, size, "%zu %s in %zu event %s that %s always on, read every %.0f s", n, metrics,
-                       plan->n_groups, groups, plan->n_groups == 1 ? "is" : "are", (double)plan->round_ns * 1e-9);
+        (void)snprintf(out, size, "%zu %s in %zu event %s that %s, read every %.0f s", n, metrics, plan->n_groups,
+                       groups,
+                       summary_takes_turns(plan) ? "take turns"
+                       : plan->n_groups == 1     ? "is always on"
+                                                 : "are always on",
+                       (double)plan->round_ns * 1e-9);
         return;
     }
     (void)snprintf(
@@ -76,13 +89,12 @@ const char *summary_cannot(const struct source *source) {
 }
 
 // Each event of each CPU is a file of its own.
-static void show_files(const char *prefix, const struct plan *plan, size_t n_cpus) {
-    size_t files = plan_n_opened(plan) * n_cpus;
+static void show_files(const char *prefix, size_t files, const char *of_what) {
     char size[DECIMAL_SIZE_MAX];
     if (files > 0)
-        (void)printf("%sneeds %zu file descriptors, one for each event and CPU, and about %s of the kernel's "
+        (void)printf("%sneeds %zu file descriptors, one for each event and %s, and about %s of the kernel's "
                      "memory for them\n",
-                     prefix, files, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
+                     prefix, files, of_what, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
 }
 
 static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {
@@ -92,17 +104,36 @@ static void warn_of_not_plannable(const struct source *source, const struct plan
                         plan->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
-// "PMUs imc: 16 boxes on 2 sockets, spec imc-sapphire-rapids: 2 metrics in 1 event group that is always on ..."
-static void start_boxes(const struct view *view, const struct setup *setup, const struct core_type *type) {
+bool summary_joins(const struct core_type *type, const struct plan *plan) {
+    return type->source->driver->files && summary_files_of(type, plan) != plan_n_opened(plan) * type->topology->n_cpus;
+}
+
+// "16 boxes on 2 sockets, spec imc-sapphire-rapids: 2 metrics in 1 event group that is always on ..."
+static void describe_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
+                           size_t size) {
     const struct topology *topology = type->topology;
-    char plan[SUMMARY_LINE_MAX];
-    describe_plan(setup, type, view->layout->plan, plan, sizeof plan);
-    log_info("%s%zu box%s on %zu socket%s, spec %s: %s", type->source->prefix, topology->n_cpus,
-             topology->n_cpus == 1 ? "" : "es", topology->n_sockets, topology->n_sockets == 1 ? "" : "s",
-             type->source->catalog->product.spec, plan);
+    const struct catalog_product *product = &type->source->catalog->product;
+    char text[SUMMARY_LINE_MAX];
+    describe_plan(setup, type, plan, text, sizeof text);
+    char boxes[64] = "all boxes"; // of several PMUs, added up by socket
+    if (!summary_joins(type, plan))
+        (void)snprintf(boxes, sizeof boxes, "%zu box%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "es");
+    (void)snprintf(out, size, "%s on %zu socket%s, %s%s: %s", boxes, topology->n_sockets,
+                   topology->n_sockets == 1 ? "" : "s", product->chosen ? "events of uncore.pmus" : "spec ",
+                   product->chosen ? "" : product->spec, text);
+}
+
+static void start_boxes(const struct view *view, const struct setup *setup, const struct core_type *type) {
+    char text[2 * SUMMARY_LINE_MAX];
+    describe_boxes(setup, type, view->layout->plan, text, sizeof text);
+    log_info("%s%s", type->source->prefix, text);
     for (size_t i = 0; i < type->source->troubles.n; i++)
         log_warning("%s%s", type->source->prefix, type->source->troubles.errors[i].text);
     warn_of_not_plannable(type->source, view->layout->plan);
+}
+
+static struct config_origin_text place_of(const struct setup *setup, const char *key) {
+    return config_origin_text(config_place_of(setup->config, setup->profile, key));
 }
 
 void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type, bool starts) {
@@ -133,8 +164,9 @@ void summary_start(const struct view *view, const struct setup *setup, const str
         else
             log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);
     }
-    if (type->missing[0] != '\0')
-        log_warning("%sprofile %s: %s %s", prefix, view->profile, summary_cannot(source), type->missing);
+    if (type->missing)
+        log_warning("%s%sprofile %s: %s %s", prefix, place_of(setup, "groups").text, view->profile,
+                    summary_cannot(source), type->missing);
     if (view->layout->plan->n_units == 0) {
         log_info("%sprofile %s: measuring nothing", prefix, view->profile);
     } else {
@@ -142,7 +174,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
         log_info("%sprofile %s: %s", prefix, view->profile, plan);
     }
     if (summary_describe_long_round(view->layout->plan, plan, sizeof plan))
-        log_warning("%sprofile %s: %s", prefix, view->profile, plan);
+        log_warning("%s%sprofile %s: %s", prefix, place_of(setup, "slot").text, view->profile, plan);
     if (view->layout->plan->reserved_counters > 0)
         log_info("%s%u of %u general counters are left to others", prefix, view->layout->plan->reserved_counters,
                  view->layout->plan->general_counters);
@@ -174,9 +206,17 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
+// True if a later snapshot of the type comes before the line is sent. A replay's may come at any time.
+static bool is_replaced(const struct summary_host *host, const struct view *view, uint64_t now_us) {
+    uint64_t interval_us = view->interval_ns / 1000;
+    return host->n_types == 1 ? now_us < host->due_us : interval_us > 0 && now_us + 2 * interval_us < host->due_us;
+}
+
 bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
                   uint64_t now_us) {
     bool first = host->parts[type][0] == '\0';
+    if (!first && is_replaced(host, view, now_us))
+        return false;
     summary_status(view, snapshot, host->parts[type], sizeof host->parts[type]);
     if (!first && now_us < host->due_us)
         return false;
@@ -194,8 +234,9 @@ void summary_host(const struct summary_host *host, char *out, size_t size) {
 
 void summary_readers(const struct setup *setup, bool sockets) {
     if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path)
-        log_warning("nobody can read what is measured: listen is none, and there is neither a text file nor a "
-                    "recording");
+        log_warning("%snobody can read what is measured: listen is none, and there is neither a text file nor a "
+                    "recording",
+                    place_of(setup, "listen").text);
 }
 
 void summary_files(const struct setup *setup) {
@@ -216,5 +257,17 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
     (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
                  plan->n_units == 0 ? "measures nothing" : text);
     if (!source->replayed)
-        show_files(prefix, plan, type->topology->n_cpus);
+        show_files(prefix, summary_files_of(type, plan), "CPU");
+}
+
+size_t summary_files_of(const struct core_type *type, const struct plan *plan) {
+    return source_files(type->source, plan, type->topology->n_cpus);
+}
+
+void summary_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan) {
+    char text[2 * SUMMARY_LINE_MAX];
+    describe_boxes(setup, type, plan, text, sizeof text);
+    (void)printf("%s%s\n", type->source->prefix, text);
+    if (!type->source->replayed)
+        show_files(type->source->prefix, summary_files_of(type, plan), "box");
 }

@@ -41,5 +41,16 @@ const char *summary_cannot(const struct source *source);
 // Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
+// The same for a kind of PMUs outside the cores.
+void summary_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan);
+
+// True of a kind over several PMUs, whose own boxes are sockets: it opens files on the boxes of all of these.
+bool summary_joins(const struct core_type *type, const struct plan *plan);
+
+// True if the groups of a plan that is always on need more than a box's counters: the kernel lets them take turns.
+bool summary_takes_turns(const struct plan *plan);
+
+// How many file descriptors the plan's events take: each of each CPU or box is a file.
+size_t summary_files_of(const struct core_type *type, const struct plan *plan);
 
 #endif

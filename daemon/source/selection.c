@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/spec/uncore_specs.h"
 #include "core/base/name.h"
 
 // A vendor's files recommend no groups: Defaults stands for those that topdownd gives them as far as it can.
@@ -48,6 +49,18 @@ static bool in_some_spec(const struct selection_specs *specs, const char *name) 
     return false;
 }
 
+static int refuse_group(const struct selection_specs *specs, const struct config_group *group, struct errors *errors) {
+    const struct config_origin *at = &group->origin;
+    if (uncore_specs_have_group(specs->others->folder, group->name))
+        return errors_add(errors, at->file, at->line, at->column,
+                          "metric group '%s' is of PMUs outside the cores, which count for sockets: name it in "
+                          "uncore.groups of the configuration",
+                          group->name);
+    const char *suggestion = suggest_group(specs, group->name);
+    return errors_add(errors, at->file, at->line, at->column, "no spec has a metric group '%s'%s%s%s", group->name,
+                      suggestion ? ": did you mean '" : "", suggestion ? suggestion : "", suggestion ? "'?" : "");
+}
+
 int selection_check(const struct config *config, const void *context, struct errors *errors) {
     const struct selection_specs *specs = context;
     int r = 0;
@@ -58,10 +71,7 @@ int selection_check(const struct config *config, const void *context, struct err
             const struct config_group *group = &config->profiles[p].groups[g];
             if (in_some_spec(specs, group->name))
                 continue;
-            const char *suggestion = suggest_group(specs, group->name);
-            r = errors_add(errors, group->origin.file, group->origin.line, group->origin.column,
-                           "no spec has a metric group '%s'%s%s%s", group->name, suggestion ? ": did you mean '" : "",
-                           suggestion ? suggestion : "", suggestion ? "'?" : "");
+            r = refuse_group(specs, group, errors);
         }
     }
     return r;

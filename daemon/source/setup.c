@@ -139,6 +139,7 @@ static int find_topology(struct setup *setup, struct core_type *type, struct err
 }
 
 static void type_deinit(struct core_type *type) {
+    free(type->missing);
     free(type->selections);
     topology_free(type->topology);
     source_free(type->source);
@@ -173,11 +174,15 @@ static int find_topologies(struct setup *setup, struct errors *errors) {
 static int make_selections(struct setup *setup) {
     for (size_t i = 0; i < setup->n_types; i++) {
         struct core_type *type = &setup->types[i];
-        int n = selection_make(setup->profile, type->source->catalog, type->source->vendors, &type->selections,
-                               type->missing, sizeof type->missing);
+        char missing[SETUP_MISSING_MAX];
+        int n = selection_make(setup->profile, type->source->catalog, type->source->vendors, &type->selections, missing,
+                               sizeof missing);
         if (n < 0)
             return n;
         type->n_selections = (size_t)n;
+        type->missing = missing[0] != '\0' ? strdup(missing) : NULL;
+        if (missing[0] != '\0' && !type->missing)
+            return -ENOMEM;
     }
     return 0;
 }
@@ -249,8 +254,10 @@ static void take_past(struct setup *setup, struct core_type *type) {
     const struct source_past *past = &type->source->past;
     if (past->hostname)
         (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", past->hostname);
-    if (past->profile)
-        type->missing[0] = '\0'; // belongs to another profile
+    if (past->profile) { // they belong to another one
+        free(type->missing);
+        type->missing = NULL;
+    }
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
@@ -301,6 +308,7 @@ void setup_deinit(struct setup *setup) {
         type_deinit(&setup->types[setup->n_types + --setup->n_boxes]);
     while (setup->n_types > 0)
         type_deinit(&setup->types[--setup->n_types]);
+    free(setup->unmeasured.kinds);
     setup_platform_deinit(setup);
     specs_deinit(&setup->specs);
     setup->config = config_free(setup->config);

@@ -9,8 +9,16 @@
 #include "config/yaml/config.h"
 #include "core/tally/snapshot.h"
 #include "daemon/source/source.h"
+#include "exporters/view/shown.h"
 
-enum { SETUP_HOSTNAME_MAX = 256, SETUP_MISSING_MAX = 512 };
+// Types: core types, and kinds of PMUs outside the cores.
+enum {
+    SETUP_HOSTNAME_MAX = 256,
+    SETUP_MISSING_MAX = 512,
+    SETUP_TYPES_MAX = SHOWN_TYPES_MAX,
+    SETUP_KIND_MAX = 64,
+    SETUP_WHY_MAX = 160
+};
 
 // A measured core type of the host. Most hosts have one.
 struct core_type {
@@ -18,7 +26,7 @@ struct core_type {
     struct topology *topology;
     struct plan_selection *selections; // the profile's metric groups that its spec has
     size_t n_selections;
-    char missing[SETUP_MISSING_MAX]; // metric groups that its spec lacks
+    char *missing; // metric groups that its spec lacks; NULL: it has all
 };
 
 struct setup {
@@ -38,9 +46,17 @@ struct setup {
     double speed; // of a replay
     int steps_fd; // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
     bool quiet;   // nobody waits for its end: the log says nothing of it
-    struct core_type types[SOURCE_TYPES_MAX];
-    size_t n_types;                      // at least 1
-    size_t n_boxes;                      // after them: kinds of PMUs outside the cores (daemon/uncore/)
+    struct core_type types[SETUP_TYPES_MAX];
+    size_t n_types;           // at least 1
+    size_t n_boxes;           // after them: kinds of PMUs outside the cores (daemon/uncore/)
+    struct setup_unmeasured { // kinds that the host has, and the configuration does not measure
+        struct setup_unmeasured_kind {
+            char name[SETUP_KIND_MAX];
+            size_t n; // boxes
+            char why[SETUP_WHY_MAX];
+        } * kinds;
+        size_t n;
+    } unmeasured;
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)
     struct host_platform *platform_look; // NULL: it never changes
 };

@@ -56,6 +56,10 @@ int source_pmu(const struct source *source, uint64_t now_ns, struct errors *erro
     return source->driver->pmu ? source->driver->pmu(source, now_ns, errors, out) : -EOPNOTSUPP;
 }
 
+size_t source_files(const struct source *source, const struct plan *plan, size_t n_cpus) {
+    return source->driver->files ? source->driver->files(source, plan, n_cpus) : plan_n_opened(plan) * n_cpus;
+}
+
 int source_count_tasks(const struct source *source, const struct source_tasks *asked, struct pmu_linux_tasks **out) {
     return source->driver->tasks ? source->driver->tasks(source, asked, out) : -EOPNOTSUPP;
 }

@@ -16,8 +16,10 @@
 #include "daemon/source/data.h"
 #include "exporters/view/view.h"
 
+// Core types of a host.
 enum { SOURCE_TYPES_MAX = HOST_CORES_MAX, SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 896 };
 
+struct shown;
 struct source;
 struct source_tasks;
 
@@ -34,6 +36,8 @@ struct source_driver {
     void (*choose_guests)(struct source *source, bool share);
     bool (*watchdog_on)(const struct source *source);
     int (*pmu)(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
+    size_t (*files)(const struct source *source, const struct plan *plan, size_t n_cpus); // NULL: one for each event on
+                                                                                          // each CPU
     int (*tasks)(const struct source *source, const struct source_tasks *asked, struct pmu_linux_tasks **out);
     void (*describe)(const struct source *source, char *out, size_t size);
     void (*allowed)(struct source *source); // events can be opened again: looks anew at what was refused
@@ -66,6 +70,7 @@ struct source_making {
 // A recording's facts about its host, which take precedence over the configuration here. A log of perf has few of them.
 struct source_past {
     const char *hostname, *profile; // NULL: unknown
+    const char *first_type;         // whose recording has what the host counts beside its cores; NULL: this one
     bool adaptive;                  // the schedule was, at the beginning
     const struct plan *plan;        // the first one; set by source_load
 };
@@ -95,6 +100,7 @@ struct source {
     uint8_t *support;          // enum plan_support of each of the catalog's events
     bool exclude_guest;        // work in guests is not counted
     struct source_troubles troubles;
+    const struct shown *newest; // what all engines told last, for counts that another one makes; NULL: not known
 };
 
 struct source_request {
@@ -134,6 +140,9 @@ void source_choose_guests(struct source *source, bool share);
 // Makes the PMU; opens nothing yet. A simulated host's time begins at now_ns. -EINVAL with the reason in `errors`;
 // -EOPNOTSUPP: the source cannot count.
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
+
+// The file descriptors of a plan's event groups on so many CPUs.
+size_t source_files(const struct source *source, const struct plan *plan, size_t n_cpus);
 
 // Prepares to count a command's tasks (collectors/pmu/pmu_linux_tasks.h); opens nothing yet. -EOPNOTSUPP: the source
 // cannot, because it is no host.

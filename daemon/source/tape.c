@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectors/recording/recording_file.h"
+#include "core/recording/recording_catalog.h"
 #include "daemon/base/log.h"
 #include "daemon/source/source_vendor.h"
 #include "daemon/source/tape_log.h"
@@ -195,18 +196,45 @@ static int make_of_vendors(const struct tape *tape, const struct tape_request *r
                : r;
 }
 
+// Reads the catalog that the recording itself has. Returns 1, -EINVAL with the reason in `errors`, -ENOMEM.
+static int read_catalog(const struct tape *tape, const struct recording_header *header,
+                        const struct recording_record *record, struct errors *errors, struct catalog **out) {
+    struct environment environment;
+    recording_environment(header, &environment);
+    int r = recording_get_catalog(record, &environment, out);
+    return r == -EBADMSG ? errors_add(errors, tape->path, 0, 0,
+                                      "holds a catalog (%.60s) that makes no sense, though its checksum is right",
+                                      header->catalog.spec)
+           : r < 0       ? r
+                         : 1;
+}
+
+// The cores' stands right after their header. Returns 0 if it has none.
+static int find_catalog(struct tape *tape, struct errors *errors, struct catalog **out) {
+    struct recording_reader *reader = tape->files[0];
+    struct recording_record record;
+    bool there = recording_reader_next(reader, &record) == 1 && recording_reader_next(reader, &record) == 1 &&
+                 record.kind == RECORDING_CATALOG;
+    int r = there ? read_catalog(tape, &tape->header, &record, errors, out) : 0;
+    recording_reader_rewind(reader);
+    return r;
+}
+
 // Makes the same catalog as on the recorded host.
-static int make_catalog(const struct tape *tape, const struct tape_request *request, struct errors *errors,
+static int make_catalog(struct tape *tape, const struct tape_request *request, struct errors *errors,
                         struct catalog **out) {
     const struct recording_catalog *of = &tape->header.catalog;
     struct environment environment;
     struct catalog_builder *builder;
+    int r = find_catalog(tape, errors, out);
+    if (r != 0)
+        return r < 0 ? r : 0;
     recording_environment(&tape->header, &environment);
     if (of->vendor_path[0] == '\0' && !specs_has(request->specs, of->spec))
         return errors_add(errors, tape->path, 0, 0,
                           "was recorded with the spec '%.100s', which is not among those here", of->spec);
-    int r = of->vendor_path[0] != '\0' ? make_of_vendors(tape, request, &environment, errors, &builder)
-                                       : specs_read(request->specs, of->spec, &environment, errors, &builder);
+    r = of->vendor_path[0] != '\0' ? make_of_vendors(tape, request, &environment, errors, &builder)
+                                   : specs_read(request->specs, of->spec, &environment, errors, &builder);
     if (r < 0)
         return r;
     if (of->topdown_dropped)
@@ -308,6 +336,19 @@ int tape_definition(struct tape *tape, const char *kind, struct recording_defini
         while (r == 0 && next_of_boxes(tape->files[i], name, &within))
             if (within.kind == RECORDING_DEFINITION && strcmp(name, kind) == 0)
                 r = recording_get_definition(&within, out) == 0;
+    rewind_tape(tape);
+    return r;
+}
+
+int tape_catalog(struct tape *tape, const struct recording_header *header, struct errors *errors,
+                 struct catalog **out) {
+    char name[RECORDING_TEXT_MAX + 1];
+    struct recording_record within;
+    int r = 0;
+    for (size_t i = tape->n_files; i-- > 0 && r == 0;)
+        while (r == 0 && next_of_boxes(tape->files[i], name, &within))
+            if (within.kind == RECORDING_CATALOG && strcmp(name, header->pmu) == 0)
+                r = read_catalog(tape, header, &within, errors, out);
     rewind_tape(tape);
     return r;
 }

@@ -55,9 +55,13 @@ int tape_load(struct tape *tape, const struct plan_selection *selections, size_t
 // The kinds of boxes of which a recording has counts (core/uncore/uncore.h), in the order in which they were recorded:
 // the header that each has. At most `max`; returns their number.
 int tape_boxes(struct tape *tape, struct recording_header *out, size_t max);
-// The names of those that were measured and are not in it, at most `max`; returns their number.
+// The catalog of a kind, where the recording itself has it. Returns 1; 0: it is a shipped spec's; -EINVAL with the
+// reason in `errors`, -ENOMEM.
+int tape_catalog(struct tape *tape, const struct recording_header *header, struct errors *errors, struct catalog **out);
+// In recordings of version 5, the names of those that were measured and are not in it, at most `max`; returns their
+// number.
 size_t tape_missing(struct tape *tape, char (*out)[RECORDING_TEXT_MAX + 1], size_t max);
-// What the events of a kind are, where no spec says it. Returns 1; 0: it is a spec's.
+// In those, too, what the events of a kind are that the configuration had chosen. Returns 1; 0: it is a spec's.
 int tape_definition(struct tape *tape, const char *kind, struct recording_definition *out);
 // The tape of one of them, whose catalog is borrowed. Load it before it is played. Returns 0 or -ENOMEM.
 int tape_open_boxes(const struct tape *of, const struct recording_header *header, const struct catalog *catalog,

@@ -184,16 +184,18 @@ static int check(const struct host_roots *roots, const struct config_pmu *entry,
 // Notes an entry that this host has nothing for, which is no mistake: configurations are for fleets, and a module may
 // be loaded later.
 static void note_absent(struct setup *setup, const struct config_pattern *name) {
+    static const char host[] = "this host shows no PMU %s: 'topdownd list pmus' shows which can be chosen here, and a "
+                               "kernel module may have to be loaded first";
+    static const char simulated[] = "a simulated host has no PMU %s: it has those of its scenario alone";
     struct source *first = setup->types[0].source;
+    char text[SOURCE_TEXT_MAX / 2];
     size_t absent = 0;
     for (size_t i = 0; i < first->troubles.n; i++)
         absent += first->troubles.errors[i].uncore;
     if (absent >= ABSENT_MAX)
         return;
-    source_note(first, name->text, "not_present",
-                "%s:%u: this host shows no PMU %s: 'topdownd list pmus' shows which can be chosen here, and a kernel "
-                "module may have to be loaded first",
-                name->origin.file, name->origin.line, name->text);
+    (void)snprintf(text, sizeof text, first->simulated ? simulated : host, name->text);
+    source_note(first, name->text, "not_present", "%s:%u: %s", name->origin.file, name->origin.line, text);
     first->troubles.errors[first->troubles.n - 1].uncore = true;
 }
 
@@ -258,8 +260,9 @@ int uncore_chosen_setup(struct setup *setup, const struct options *options, stru
     int r = 0;
     for (size_t i = 0; i < config->n_pmus && r != -ENOMEM; i++) {
         const struct config_pmu *entry = &config->pmus[i];
-        struct uncore_boxes boxes;
-        int found = uncore_find_named(&roots, entry->name.items[0].text, &boxes);
+        struct uncore_boxes boxes = {.n = 0};
+        bool simulated = setup->types[0].source->simulated;
+        int found = simulated ? 0 : uncore_find_named(&roots, entry->name.items[0].text, &boxes);
         if (found == 0 && boxes.n == 0)
             note_absent(setup, &entry->name.items[0]);
         if (found == 0 && boxes.n > 0)

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/spec/spec_json.h"
-#include "config/spec/uncore_kinds_json.h"
+#include "config/spec/uncore_specs.h"
 #include "config/yaml/config_uncore.h"
 #include "daemon/base/log.h"
 
@@ -77,7 +76,8 @@ struct search {
     const char **near; // of the unknown: what may be meant; owned
 };
 
-static void compare(struct search *search, const struct catalog *catalog) {
+static void compare(const struct catalog *catalog, void *context) {
+    struct search *search = context;
     for (size_t i = 0; i < search->n; i++) {
         search->known[i] = search->known[i] || catalog_find_group(catalog, search->named[i].name) >= 0;
         for (size_t g = 0; g < catalog->n_groups && !search->near[i]; g++) {
@@ -90,25 +90,9 @@ static void compare(struct search *search, const struct catalog *catalog) {
 
 // Reads one spec after the other: only a name that this host lacks costs that.
 static int compare_shipped(struct search *search, struct errors *errors) {
-    char path[DATA_PATH_MAX + UNCORE_NAME_MAX + 64];
-    struct uncore_kinds kinds;
-    (void)snprintf(path, sizeof path, "%s/specs/uncore/kinds.json", search->setup->data);
-    int r = uncore_kinds_json_load(path, errors, &kinds);
-    if (r < 0)
-        return r;
-    for (size_t k = 0; k < kinds.n && r == 0; k++) {
-        struct catalog *catalog;
-        if (k > 0 && strcmp(kinds.kinds[k].spec, kinds.kinds[k - 1].spec) == 0)
-            continue;
-        (void)snprintf(path, sizeof path, "%s/specs/uncore/%s.json", search->setup->data, kinds.kinds[k].spec);
-        r = spec_json_load(path, NULL, errors, &catalog);
-        if (r == 0) {
-            compare(search, catalog);
-            catalog_free(catalog);
-        }
-    }
-    uncore_kinds_json_deinit(&kinds);
-    return r;
+    char specs[DATA_PATH_MAX + 8];
+    (void)snprintf(specs, sizeof specs, "%s/specs", search->setup->data);
+    return uncore_specs_each(specs, compare, search, errors);
 }
 
 static int report(const struct search *search, struct errors *errors) {
@@ -127,7 +111,7 @@ static int report(const struct search *search, struct errors *errors) {
         r = errors_add(errors, group->origin.file, group->origin.line, group->origin.column,
                        "there is no group outside the cores named '%.80s'%s%.80s%s", group->name,
                        near ? ": did you mean '"
-                            : ": write memory, remote, llc, interconnect, or the name of a metric "
+                            : ": write memory, remote, llc, interconnect, io, or the name of a metric "
                               "group that 'topdownd list pmus' shows",
                        near ? near : "", near ? "'?" : "");
     }

@@ -9,8 +9,8 @@
 #include "daemon/source/setup.h"
 
 // Selects the groups of a kind's catalog. `recommended`: the spec's own recommendation is wanted. Returns their number,
-// 0 if the configuration wants none; -ENOMEM. A group that is named is left out if a kind before, such as our own spec's
-// before a vendor's file, measures one of its metrics: it is told once. The caller frees the array.
+// 0 if the configuration wants none; -ENOMEM. A group that is named is left out if a kind before, such as our own
+// spec's before a vendor's file, measures one of its metrics: it is told once. The caller frees the array.
 int uncore_groups_select(const struct setup *setup, const struct catalog *catalog, bool recommended,
                          struct plan_selection **out);
 

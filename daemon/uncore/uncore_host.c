@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
+#include "collectors/memory/memory_nodes.h"
 #include "collectors/uncore/memory_peak.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/uncore_kinds_json.h"
 #include "daemon/base/run_folder.h"
+#include "daemon/uncore/uncore_choice.h"
 #include "daemon/uncore/uncore_linux.h"
 #include "daemon/uncore/uncore_scale.h"
 #include "daemon/uncore/uncore_source.h"
@@ -17,38 +19,34 @@
 
 // Reads the kind's spec in the format of its first box, which all boxes have.
 static int bind_spec(struct uncore_linux *kind, const struct setup *setup, const char *spec, struct errors *errors) {
-    struct source *source = &kind->source;
-    struct host_binding binding;
     struct catalog_builder *builder;
-    const struct uncore_box *first = &kind->boxes.boxes[0]; // also where it is left out: formats are those of the kind
     int r = uncore_read_spec(setup, spec, errors, &builder);
-    if (r < 0)
-        return r;
-    r = host_bind(&source->roots, first->pmu, first->type, builder, &binding);
-    if (r < 0) {
-        catalog_builder_free(builder);
-        return r;
-    }
-    source->catalog = catalog_builder_finish(builder);
-    source->support = binding.support; // takes ownership
-    uncore_note_scale(source, first);
-    return 0;
+    if (r == 0)
+        r = uncore_linux_bind(kind, builder);
+    if (r == 0) // the first one also where it is left out: formats are those of the kind
+        uncore_note_scale(&kind->source, &kind->boxes.boxes[0]);
+    return r;
 }
 
-// What root has saved counts where the firmware's tables are not for this user. Without either there is no peak.
+// Where channels or their speed are not known, the firmware's rating is the peak, if it has one.
 static int add_peak(const struct options *options, const struct host_roots *roots, struct topology *boxes) {
-    unsigned channels[MEMORY_PACKAGES_MAX];
-    double bytes = 0;
+    double peaks[MEMORY_PACKAGES_MAX];
     char *folder = run_folder_of(options->paths.run);
-    if (!folder)
+    struct host_memory *memory = folder ? host_memory_new() : NULL;
+    if (!memory) {
+        free(folder);
         return -ENOMEM;
-    if (memory_peak_read_tables(roots, &bytes) < 0)
-        (void)memory_peak_read_saved(folder, &bytes);
+    }
+    memory_peak_find(roots, folder, peaks);
     free(folder);
-    memory_peak_count_channels(roots, channels);
-    for (size_t s = 0; s < boxes->n_sockets; s++)
-        if (boxes->sockets[s].id < MEMORY_PACKAGES_MAX)
-            boxes->sockets[s].memory_bytes_per_second = channels[boxes->sockets[s].id] * bytes;
+    memory_nodes_read(roots, memory);
+    for (size_t s = 0; s < boxes->n_sockets; s++) {
+        struct topology_socket *socket = &boxes->sockets[s];
+        double peak = socket->id < MEMORY_PACKAGES_MAX ? peaks[socket->id] : 0;
+        socket->memory_bytes_per_second = peak > 0 ? peak : host_memory_rated(memory, socket->id);
+        socket->peak = peak > 0 ? TOPOLOGY_PEAK_HOST : TOPOLOGY_PEAK_FIRMWARE;
+    }
+    host_memory_unref(memory);
     return 0;
 }
 
@@ -62,7 +60,6 @@ static bool choose_boxes(const struct setup *setup, struct uncore_boxes *boxes) 
     return any;
 }
 
-// A sum over some of a socket's boxes is not the socket's.
 static void note_left_out(struct source *source, const struct uncore_boxes *boxes) {
     const struct uncore_box *first = NULL;
     size_t n = 0;
@@ -72,11 +69,7 @@ static void note_left_out(struct source *source, const struct uncore_boxes *boxe
         first = first ? first : &boxes->boxes[i];
         n++;
     }
-    if (n > 0)
-        source_note(source, source->pmu_name, "left_out",
-                    "uncore.boxes leaves out %zu of %zu boxes (%s%s): sums are of the others alone, not of the whole "
-                    "socket, and a peak of its memory is shown only if uncore.peak says one",
-                    n, boxes->n, first->pmu, n > 1 ? " and others" : "");
+    uncore_note_left_out(source, first ? first->pmu : "", n, boxes->n);
 }
 
 // Takes over the boxes.
@@ -97,20 +90,21 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
         source_free(&kind->source);
         return r;
     }
-    kind->source.microarchitecture = kind->source.catalog->product.microarchitecture;
     note_left_out(&kind->source, &kind->boxes);
-    return uncore_add(setup, &kind->source, boxes, config_uncore_selects(&setup->config->uncore, group));
+    return uncore_choice_add(setup, &kind->source, boxes, group);
 }
 
 static int add_kinds(struct setup *setup, struct uncore_host *host, const struct options *options,
                      struct errors *errors) {
-    const struct config_uncore *config = &setup->config->uncore;
     int r = 0;
-    for (size_t i = 0; i < host->n && r >= 0; i++) // a kind that is not selected may have a group that is named
-        if (host->found[i].boxes.n > 0 &&
-            (config->n_named > 0 || config_uncore_selects(config, host->found[i].kind->group)) &&
-            choose_boxes(setup, &host->found[i].boxes))
-            r = add_kind(setup, &host->found[i], options, errors);
+    for (size_t i = 0; i < host->n && r >= 0; i++) {
+        struct uncore_found *found = &host->found[i];
+        if (found->boxes.n == 0 || !uncore_choice_wants(setup, found->kind, found->boxes.n, &r))
+            continue;
+        r = choose_boxes(setup, &found->boxes)
+                ? add_kind(setup, found, options, errors)
+                : uncore_choice_note(setup, found->kind->name, found->boxes.n, "uncore.boxes leaves out all of them");
+    }
     return r < 0 ? r : 0;
 }
 

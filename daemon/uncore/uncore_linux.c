@@ -5,26 +5,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/host/host_bind.h"
 #include "collectors/uncore/pmu_boxes.h"
+#include "daemon/uncore/uncore_cores.h"
 #include "daemon/uncore/uncore_source.h"
 
 static struct uncore_linux *of(struct source *source) { return (struct uncore_linux *)source; }
 
 static int linux_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
+    const struct uncore_linux *kind = (const struct uncore_linux *)source;
+    struct pmu *parts;
     (void)now_ns;
     (void)errors;
-    return pmu_boxes_new(&source->roots, &((const struct uncore_linux *)source)->boxes, out);
+    if (kind->parts.n == 0)
+        return pmu_boxes_new(&source->roots, &kind->boxes, out);
+    int r = pmu_boxes_new(&source->roots, &kind->parts, &parts);
+    const struct pmu_joined_request request = {.boxes = parts,
+                                               .packages = &kind->boxes,
+                                               .parts = &kind->parts,
+                                               .pmus = source->catalog->pmus,
+                                               .n_pmus = source->catalog->n_pmus,
+                                               .cores = {.read = uncore_cores_read, .context = source->newest}};
+    return r < 0 ? r : pmu_joined_new(&request, out);
+}
+
+// Where several PMUs are one kind, an event is opened on the boxes that have it.
+static size_t linux_files(const struct source *source, const struct plan *plan, size_t n_boxes) {
+    const struct uncore_linux *kind = (const struct uncore_linux *)source;
+    const struct catalog *catalog = source->catalog;
+    size_t n = 0;
+    if (kind->parts.n == 0)
+        return plan_n_opened(plan) * n_boxes;
+    for (size_t i = 0; i < kind->parts.n; i++) {
+        int part = pmu_joined_part_of(kind->parts.boxes[i].pmu, catalog->pmus, catalog->n_pmus);
+        for (size_t g = 0; g < plan->n_groups; g++)
+            for (size_t e = 0; e < plan->groups[g].n_events; e++)
+                n += (int)catalog->events[plan->groups[g].events[e]].code.pmu == part;
+    }
+    return n;
 }
 
 // The CPU that reads a box may have changed: the PMU looks it up again.
-static bool linux_same(const struct source *a, const struct source *b) {
-    const struct uncore_boxes *x = &((const struct uncore_linux *)a)->boxes,
-                              *y = &((const struct uncore_linux *)b)->boxes;
+static bool same_boxes(const struct uncore_boxes *x, const struct uncore_boxes *y) {
     bool same = x->n == y->n;
     for (size_t i = 0; same && i < x->n; i++)
         same = x->boxes[i].type == y->boxes[i].type && x->boxes[i].package == y->boxes[i].package &&
                x->boxes[i].left_out == y->boxes[i].left_out && x->boxes[i].gone == y->boxes[i].gone;
     return same;
+}
+
+static bool linux_same(const struct source *a, const struct source *b) {
+    const struct uncore_linux *x = (const struct uncore_linux *)a, *y = (const struct uncore_linux *)b;
+    return same_boxes(&x->boxes, &y->boxes) && same_boxes(&x->parts, &y->parts);
 }
 
 static bool same_numbers(const struct uncore_boxes *a, const struct uncore_boxes *b) {
@@ -34,9 +66,13 @@ static bool same_numbers(const struct uncore_boxes *a, const struct uncore_boxes
     return same;
 }
 
-static void linux_deinit(struct source *source) { uncore_boxes_deinit(&of(source)->boxes); }
+static void linux_deinit(struct source *source) {
+    uncore_boxes_deinit(&of(source)->parts);
+    uncore_boxes_deinit(&of(source)->boxes);
+}
 
-static const struct source_driver DRIVER = {.pmu = linux_pmu, .same = linux_same, .deinit = linux_deinit};
+static const struct source_driver DRIVER = {
+    .pmu = linux_pmu, .files = linux_files, .same = linux_same, .deinit = linux_deinit};
 
 struct uncore_linux *uncore_linux_new(const char *name, struct uncore_boxes *boxes, const struct options *options) {
     struct uncore_linux *kind = calloc(1, sizeof *kind);
@@ -50,6 +86,30 @@ struct uncore_linux *uncore_linux_new(const char *name, struct uncore_boxes *box
     (void)snprintf(kind->name, sizeof kind->name, "%s", name);
     uncore_describe(&kind->source, kind->name, options);
     return kind;
+}
+
+// Events of all PMUs of a kind over several are its own.
+static void support_parts(struct source *source) {
+    for (size_t e = 0; e < source->catalog->n_events; e++)
+        if (source->support[e] == PLAN_ELSEWHERE)
+            source->support[e] = source->catalog->events[e].uncoded ? PLAN_UNSUPPORTED : PLAN_SUPPORT_UNKNOWN;
+}
+
+int uncore_linux_bind(struct uncore_linux *kind, struct catalog_builder *builder) {
+    struct source *source = &kind->source;
+    const struct uncore_box *first = kind->parts.n > 0 ? &kind->parts.boxes[0] : &kind->boxes.boxes[0];
+    struct host_binding binding;
+    int r = host_bind(&source->roots, first->pmu, first->type, builder, &binding);
+    if (r < 0) {
+        catalog_builder_free(builder);
+        return r;
+    }
+    source->catalog = catalog_builder_finish(builder);
+    source->support = binding.support; // takes ownership
+    source->microarchitecture = source->catalog->product.microarchitecture;
+    if (kind->parts.n > 0)
+        support_parts(source);
+    return 0;
 }
 
 int uncore_linux_continue(struct source *source, const struct source *before) {

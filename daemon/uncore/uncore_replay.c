@@ -33,10 +33,14 @@ static int read_spec(const struct setup *setup, const struct tape *tape, const s
     return r;
 }
 
-// The recording itself says what the events are that a configuration has chosen.
+// The recording itself has what no shipped spec has: catalogs of the vendor's files, and of what a configuration has
+// chosen, which in version 5 it told in few words.
 static int make_catalog(const struct setup *setup, struct tape *tape, const struct recording_header *header,
                         struct errors *errors, struct catalog **out) {
     struct recording_definition definition;
+    int found = tape_catalog(tape, header, errors, out);
+    if (found != 0)
+        return found < 0 ? found : 0;
     if (tape_definition(tape, header->pmu, &definition) == 0)
         return read_spec(setup, tape, header, errors, out);
     int r = uncore_chosen_recorded(header->catalog.spec, &definition, out);
@@ -65,11 +69,11 @@ static int add_kind(struct setup *setup, struct tape *tape, const struct recordi
 }
 
 static int tell_missing(struct tape *tape) {
-    char(*names)[RECORDING_TEXT_MAX + 1] = calloc(SOURCE_TYPES_MAX, sizeof *names);
-    size_t n = names ? tape_missing(tape, names, SOURCE_TYPES_MAX) : 0;
+    char(*names)[RECORDING_TEXT_MAX + 1] = calloc(SETUP_TYPES_MAX, sizeof *names);
+    size_t n = names ? tape_missing(tape, names, SETUP_TYPES_MAX) : 0;
     for (size_t i = 0; i < n; i++)
-        log_warning("%s: %.60s was measured then with the vendor's files, and recordings do not hold that: it is not "
-                    "replayed",
+        log_warning("%s: %.60s was measured then with the vendor's files, and recordings of version 5 do not hold "
+                    "that: it is not replayed",
                     tape->path, names[i]);
     int r = names ? 0 : -ENOMEM;
     free(names);
@@ -78,10 +82,14 @@ static int tell_missing(struct tape *tape) {
 
 int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     struct tape *tape = source_recording_tape(setup->types[0].source);
-    struct recording_header *headers = calloc(SOURCE_TYPES_MAX, sizeof *headers);
-    int n = headers ? tape_boxes(tape, headers, SOURCE_TYPES_MAX - setup->n_types) : -ENOMEM, r = n;
+    struct recording_header *headers = calloc(SETUP_TYPES_MAX, sizeof *headers);
+    int n = headers ? tape_boxes(tape, headers, SETUP_TYPES_MAX - setup->n_types) : -ENOMEM, r = n;
     for (int i = 0; i < n && r >= 0; i++)
         r = add_kind(setup, tape, &headers[i], options, errors);
     free(headers);
+    if (r >= 0 && tape->header.first_type[0] != '\0')
+        log_info("%s: what the host counted beside its cores, such as its memory controllers, is in the recording of "
+                 "its core type %.60s",
+                 tape->path, tape->header.first_type);
     return r < 0 ? r : tell_missing(tape);
 }

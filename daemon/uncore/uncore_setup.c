@@ -20,7 +20,7 @@ int uncore_setup(struct setup *setup, const struct options *options, struct erro
     if (r == 0 && options->pmu != PMU_SIM)
         r = uncore_vendor_setup(setup, options);
     int checked = r == 0 ? uncore_groups_check(setup, errors) : 0;
-    int chosen = !sim && (r == 0 || r == -EINVAL) ? uncore_chosen_setup(setup, options, errors) : 0;
+    int chosen = r == 0 || r == -EINVAL ? uncore_chosen_setup(setup, options, errors) : 0;
     return r < 0 ? r : checked < 0 ? checked : chosen;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,11 @@
 #include "collectors/sim/pmu_sim.h"
 #include "config/spec/uncore_kinds_json.h"
 #include "daemon/source/source_sim.h"
-#include "daemon/uncore/uncore_source.h"
+#include "daemon/uncore/uncore_choice.h"
+#include "daemon/uncore/uncore_sim.h"
+
+_Static_assert((int)SCENARIO_CORE_TYPES_MAX + (int)SCENARIO_UNCORE_MAX <= (int)SETUP_TYPES_MAX,
+               "all kinds of a scenario are measured");
 
 // A simulated host's boxes: a kind is a scenario like a core type's, and a box a core with one thread.
 
@@ -41,34 +46,76 @@ static void sim_deinit(struct source *source) { scenario_free(of(source)->scenar
 
 static const struct source_driver DRIVER = {.pmu = sim_pmu, .exchange = sim_exchange, .deinit = sim_deinit};
 
-// Boxes are named after their kind, and the first CPU of each socket reads its boxes, as on real hosts.
-static int set_facts(const struct scenario *host, const char *name, struct topology *boxes) {
-    struct topology_box *facts = calloc(boxes->n_cpus, sizeof *facts);
+// Boxes are named after their kind.
+static void name_box(const char *kind, size_t box, char out[UNCORE_NAME_MAX]) {
+    (void)snprintf(out, UNCORE_NAME_MAX, "%.40s_%zu", kind, box);
+}
+
+size_t uncore_sim_match(const struct scenario *kind, const char *pattern) {
+    char name[UNCORE_NAME_MAX];
+    size_t n = 0;
+    for (size_t box = 0; box < scenario_n_cpus(kind); box++) {
+        name_box(kind->name, box, name);
+        n += fnmatch(pattern, name, 0) == 0;
+    }
+    return n;
+}
+
+// The boxes that the configuration does not leave out, which are noted. False: there is none.
+static bool choose_boxes(const struct config_uncore *config, const char *kind, size_t n, struct source *source,
+                         struct cpuset *out) {
+    char name[UNCORE_NAME_MAX], first[UNCORE_NAME_MAX] = "";
+    size_t n_out = 0;
+    *out = (struct cpuset){{0}};
+    for (size_t box = 0; box < n; box++) {
+        name_box(kind, box, name);
+        if (!config_uncore_leaves_out(config, name))
+            cpuset_add(out, (unsigned)box);
+        else if (n_out++ == 0)
+            memcpy(first, name, sizeof first);
+    }
+    uncore_note_left_out(source, first, n_out, n);
+    return n_out < n;
+}
+
+// The first CPU of each socket reads its boxes, as on real hosts.
+struct uncore_box uncore_sim_box(const struct scenario *host, const struct scenario *kind, size_t box) {
+    size_t socket = box / kind->cores_per_socket;
+    struct uncore_box made = {.cpu = (unsigned)(socket * host->cores_per_socket), .package = (int)socket, .node = -1};
+    name_box(kind->name, box, made.pmu);
+    return made;
+}
+
+static int set_facts(const struct scenario *host, const struct scenario *kind, struct topology *boxes) {
+    size_t n = scenario_n_cpus(kind);
+    struct topology_box *facts = calloc(n, sizeof *facts);
     if (!facts)
         return -ENOMEM;
-    for (size_t i = 0; i < boxes->n_cpus; i++) {
-        facts[i] = (struct topology_box){.cpu = (int)(boxes->cpus[i].socket * host->cores_per_socket), .node = -1};
-        (void)snprintf(facts[i].pmu, sizeof facts[i].pmu, "%.40s_%u", name, boxes->cpus[i].id);
+    for (size_t box = 0; box < n; box++) {
+        struct uncore_box made = uncore_sim_box(host, kind, box);
+        facts[box] = (struct topology_box){.cpu = (int)made.cpu, .node = made.node};
+        memcpy(facts[box].pmu, made.pmu, sizeof facts[box].pmu);
     }
-    int r = topology_set_boxes(boxes, facts, boxes->n_cpus);
+    int r = topology_set_boxes(boxes, facts, n);
     free(facts);
     return r;
 }
 
-// True if a real host with boxes of this spec would measure them. A spec of the user's own belongs to no group.
-static bool is_selected(const struct setup *setup, const struct uncore_kinds *kinds, const char *spec) {
+// The group of kinds with this spec on real hosts. A spec of the user's own belongs to none: NULL.
+static const char *group_of(const struct uncore_kinds *kinds, const char *spec) {
     for (size_t k = 0; k < kinds->n; k++)
         if (strcmp(kinds->kinds[k].spec, spec) == 0)
-            return config_uncore_selects(&setup->config->uncore, kinds->kinds[k].group);
-    return true;
+            return kinds->kinds[k].group;
+    return NULL;
 }
 
 // Takes ownership of the kind's scenario.
-static int add_kind(struct setup *setup, struct scenario *kind, bool selected, const struct options *options,
+static int add_kind(struct setup *setup, struct scenario *kind, const char *group, const struct options *options,
                     struct errors *errors) {
     struct uncore_sim *sim = calloc(1, sizeof *sim);
     struct catalog_builder *builder;
     struct topology *boxes = NULL;
+    struct cpuset chosen;
     if (!sim) {
         scenario_free(kind);
         return -ENOMEM;
@@ -84,10 +131,15 @@ static int add_kind(struct setup *setup, struct scenario *kind, bool selected, c
         sim->source.microarchitecture = sim->source.catalog->product.microarchitecture;
         r = source_make_support(&sim->source, PLAN_SUPPORTED);
     }
+    if (r == 0 && !choose_boxes(&setup->config->uncore, kind->name, scenario_n_cpus(kind), &sim->source, &chosen)) {
+        r = uncore_choice_note(setup, kind->name, scenario_n_cpus(kind), "uncore.boxes leaves out all of them");
+        source_free(&sim->source); // with the kind's scenario
+        return r;
+    }
     if (r == 0)
-        r = pmu_sim_topology(kind, NULL, &boxes);
+        r = pmu_sim_topology(kind, &chosen, &boxes);
     if (r == 0)
-        r = set_facts(((struct source_sim *)setup->types[0].source)->scenario, kind->name, boxes);
+        r = set_facts(((struct source_sim *)setup->types[0].source)->scenario, kind, boxes);
     if (r < 0) {
         topology_free(boxes);
         source_free(&sim->source);
@@ -96,7 +148,7 @@ static int add_kind(struct setup *setup, struct scenario *kind, bool selected, c
     boxes->boxes = true;
     for (size_t s = 0; s < boxes->n_sockets && uncore_tells_dram(sim->source.catalog); s++)
         boxes->sockets[s].memory_bytes_per_second = kind->memory_bytes_per_second;
-    return uncore_add(setup, &sim->source, boxes, selected);
+    return uncore_choice_add(setup, &sim->source, boxes, group);
 }
 
 int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors) {
@@ -111,7 +163,7 @@ int uncore_sim_setup(struct setup *setup, const struct options *options, struct 
         struct scenario *kind = host->uncore;
         host->uncore = kind->next;
         kind->next = NULL;
-        r = add_kind(setup, kind, is_selected(setup, &kinds, kind->spec), options, errors);
+        r = add_kind(setup, kind, group_of(&kinds, kind->spec), options, errors);
     }
     uncore_kinds_json_deinit(&kinds);
     return r < 0 ? r : 0;

@@ -30,12 +30,12 @@ static bool tells(const struct catalog *catalog, enum traffic traffic) {
 }
 
 // Some hosts show the same bytes at two places, such as the memory controller and the mesh before it.
-static bool told(const struct setup *setup, const struct catalog *catalog) {
+const char *uncore_told_by(const struct setup *setup, const struct catalog *catalog) {
     for (int traffic = TRAFFIC_NONE + 1; traffic < TRAFFIC_N; traffic++)
         for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++)
             if (tells(catalog, (enum traffic)traffic) && tells(setup->types[i].source->catalog, (enum traffic)traffic))
-                return true;
-    return false;
+                return setup->types[i].source->pmu_name;
+    return NULL;
 }
 
 // Puts the configured peak of each socket's memory in the place of the host's. Where boxes are left out, the host's is
@@ -46,15 +46,26 @@ static void choose_peak(const struct setup *setup, struct topology *boxes) {
         double configured = config_uncore_peak(&setup->config->uncore, socket->id);
         if (configured > 0 || socket->excluded > 0)
             socket->memory_bytes_per_second = configured;
-        socket->peak = configured > 0                        ? TOPOLOGY_PEAK_CONFIGURED
-                       : socket->memory_bytes_per_second > 0 ? TOPOLOGY_PEAK_HOST
-                                                             : TOPOLOGY_PEAK_UNKNOWN;
+        if (configured > 0)
+            socket->peak = TOPOLOGY_PEAK_CONFIGURED;
+        else if (!(socket->memory_bytes_per_second > 0))
+            socket->peak = TOPOLOGY_PEAK_UNKNOWN;
+        else if (socket->peak == TOPOLOGY_PEAK_UNKNOWN)
+            socket->peak = TOPOLOGY_PEAK_HOST;
     }
 }
 
 bool uncore_tells_dram(const struct catalog *catalog) {
     return tells(catalog, TRAFFIC_MEMORY_READ) || tells(catalog, TRAFFIC_MEMORY_WRITE) ||
            tells(catalog, TRAFFIC_MEMORY_ALL);
+}
+
+void uncore_note_left_out(struct source *source, const char *first, size_t n_out, size_t n) {
+    if (n_out > 0)
+        source_note(source, source->pmu_name, "left_out",
+                    "uncore.boxes leaves out %zu of %zu boxes (%s%s): sums are of the others alone, not of the whole "
+                    "socket, and a peak of its memory is shown only if uncore.peak says one",
+                    n_out, n, first, n_out > 1 ? " and others" : "");
 }
 
 // Notes a kind that is left out, in one text for all of them.
@@ -72,16 +83,17 @@ static void note_no_room(const struct setup *setup, const char *kind) {
     source_note(first, "uncore", reason,
                 "beside the cores there is room for %zu kinds of PMUs, so that some are not measured: choose with "
                 "uncore.groups and uncore.pmus which. Left out: %s",
-                SOURCE_TYPES_MAX - setup->n_types, kind);
+                SETUP_TYPES_MAX - setup->n_types, kind);
     troubles->errors[troubles->n - 1].uncore = true;
 }
 
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended) {
     struct core_type type = {.source = source, .topology = boxes};
     size_t at = setup->n_types + setup->n_boxes;
-    int n =
-        told(setup, source->catalog) ? 0 : uncore_groups_select(setup, source->catalog, recommended, &type.selections);
-    if (n > 0 && at == SOURCE_TYPES_MAX) {
+    int n = uncore_told_by(setup, source->catalog)
+                ? 0
+                : uncore_groups_select(setup, source->catalog, recommended, &type.selections);
+    if (n > 0 && at == SETUP_TYPES_MAX) {
         note_no_room(setup, source->pmu_name);
         n = 0;
     }

@@ -17,6 +17,13 @@ void uncore_describe(struct source *source, const char *name, const struct optio
 // True for a kind that tells what DRAM moves, as the peak of a socket is DRAM's.
 bool uncore_tells_dram(const struct catalog *catalog);
 
+// Notes that the configuration leaves out `n_out` of `n` boxes, `first` among them: a sum over the others is not the
+// socket's.
+void uncore_note_left_out(struct source *source, const char *first, size_t n_out, size_t n);
+
+// The kind before it that tells the same traffic; NULL: none does.
+const char *uncore_told_by(const struct setup *setup, const struct catalog *catalog);
+
 // Adds a source with its boxes to the set-up, and gives the boxes that tell what the memory moves its configured peak.
 // `recommended`: the configuration wants the groups that the spec recommends. Takes ownership of both, even on failure.
 // Returns 1 if it is added; 0 if not, as the configuration wants no group of it, as kinds before it tell the same

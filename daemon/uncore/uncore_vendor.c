@@ -8,102 +8,40 @@
 #include <string.h>
 #include <strings.h>
 
-#include "collectors/host/host_bind.h"
 #include "collectors/host/host_cpu.h"
 #include "collectors/uncore/pmu_named.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/spec_json.h"
 #include "config/vendor/perf_json.h"
-#include "daemon/uncore/uncore_linux.h"
-#include "daemon/uncore/uncore_source.h"
+#include "daemon/uncore/uncore_files.h"
+#include "daemon/uncore/uncore_joined.h"
 
 // The files of this host's CPU have its own PMUs. Those of a system, such as a mesh, are in folders named `sys`, which
 // are for every host whose PMU has the identifier that an entry names.
 
-struct vendor_boxes {
-    struct setup *setup;
-    const struct options *options;
-    struct host_roots roots;
-    struct perf_json_request request;
-};
-
-// A package's boxes, their mean.
-static double per_package(const struct uncore_boxes *boxes) {
-    size_t packages = 0;
-    for (size_t i = 0; i < boxes->n; i++) // they are sorted by socket
-        packages += i == 0 || boxes->boxes[i].package != boxes->boxes[i - 1].package;
-    return (double)boxes->n / (double)packages;
-}
-
-// "hisi_sicl,cpa" of the files is hisi_sicl2_cpa0 and more.
-static void pattern_of(const char *pmu, bool numbered, char *out, size_t size) {
-    const char *comma = strchr(pmu, ',');
-    if (comma)
-        (void)snprintf(out, size, "%.*s[0-9]*_%s[0-9]*", (int)(comma - pmu), pmu, comma + 1);
-    else
-        (void)snprintf(out, size, numbered ? "%s_[0-9]*" : "%s", pmu);
-}
-
-static int find_boxes(const struct vendor_boxes *vendor, const char *pmu, struct uncore_boxes *out) {
-    char pattern[2 * PERF_PMU_MAX];
-    int r = 0;
-    *out = (struct uncore_boxes){0};
-    for (int numbered = 0; numbered < 2 && r == 0 && out->n == 0; numbered++) {
-        pattern_of(pmu, numbered == 1, pattern, sizeof pattern);
-        r = uncore_find_named(&vendor->roots, pattern, out);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < out->n; i++)
-        if (!config_uncore_leaves_out(&vendor->setup->config->uncore, out->boxes[i].pmu))
-            out->boxes[kept++] = out->boxes[i];
-    out->n = kept;
-    return r;
-}
-
-static int bind_catalog(struct source *source, const struct uncore_box *first, struct catalog_builder *builder) {
-    struct host_binding binding;
-    int r = host_bind(&source->roots, first->pmu, first->type, builder, &binding);
-    if (r < 0) {
-        catalog_builder_free(builder);
-        return r;
-    }
-    source->catalog = catalog_builder_finish(builder);
-    source->support = binding.support; // takes ownership
-    source->microarchitecture = source->catalog->product.microarchitecture;
-    return 0;
-}
-
 // Takes over the boxes and the builder.
-static int add(const struct vendor_boxes *vendor, const char *pmu, struct uncore_boxes *found,
+static int add(const struct uncore_files *vendor, const char *pmu, struct uncore_boxes *found,
                struct catalog_builder *builder) {
     struct uncore_linux *kind = uncore_linux_new(pmu, found, vendor->options);
-    struct topology *boxes = NULL;
     if (!kind) {
         catalog_builder_free(builder);
         return -ENOMEM;
     }
     for (char *c = kind->name; *c != '\0'; c++)
         *c = *c == ',' ? '_' : *c;
-    kind->source.vendors = true;
-    int r = bind_catalog(&kind->source, &kind->boxes.boxes[0], builder);
-    if (r == 0)
-        r = uncore_topology(&kind->boxes, &boxes);
-    if (r < 0) {
-        source_free(&kind->source);
-        return r;
-    }
-    return uncore_add(vendor->setup, &kind->source, boxes, false);
+    return uncore_files_add(vendor, kind, builder);
 }
 
-static int add_pmu(const struct vendor_boxes *vendor, const char *pmu) {
+static int add_pmu(const struct uncore_files *vendor, const char *pmu) {
     struct uncore_boxes found;
     struct catalog_builder *builder = NULL;
     struct errors told = {0};
     char identifier[PERF_PMU_MAX] = "";
-    int r = find_boxes(vendor, pmu, &found);
+    int r = uncore_files_find(vendor, pmu, &found);
     if (r == 0 && found.n > 0) {
         uncore_find_identifier(&vendor->roots, found.boxes[0].pmu, identifier, sizeof identifier);
-        const struct perf_json_boxes boxes = {.pmu = pmu, .identifier = identifier, .per_package = per_package(&found)};
+        const struct perf_json_boxes boxes = {
+            .pmu = pmu, .identifier = identifier, .per_package = uncore_files_per_package(&found)};
         struct perf_json_request request = vendor->request;
         request.boxes = &boxes;
         r = perf_json_read(&request, &told, &builder);
@@ -114,7 +52,7 @@ static int add_pmu(const struct vendor_boxes *vendor, const char *pmu) {
     return r == -ENOMEM ? r : 0;
 }
 
-static int add_folder(struct vendor_boxes *vendor, const char *path) {
+static int add_folder(struct uncore_files *vendor, const char *path) {
     struct perf_json_pmus *pmus = calloc(1, sizeof *pmus);
     struct errors told = {0};
     if (!pmus)
@@ -124,10 +62,12 @@ static int add_folder(struct vendor_boxes *vendor, const char *path) {
     for (size_t i = 0; i < pmus->n && r >= 0; i++)
         r = add_pmu(vendor, pmus->names[i]);
     free(pmus);
+    if (r >= 0)
+        r = uncore_joined_add(vendor);
     return r == -ENOMEM ? r : 0;
 }
 
-static int add_systems(struct vendor_boxes *vendor, const char *path) {
+static int add_systems(struct uncore_files *vendor, const char *path) {
     static const char *const below[] = {"", "/arch", "/arch/arm64", "/arm64"};
     char pattern[DATA_PATH_MAX];
     int r = 0;
@@ -168,20 +108,21 @@ static bool has_node(const void *context, const char *node) {
 
 // The file whose product is the mesh's, by the part in its identifier: "43c" is CMN-700 (drivers/perf/arm-cmn.c).
 static bool is_of(const char *path, const char *identifier) {
-    static const char *const parts[][2] = {{"434", "600"}, {"436", "650"}, {"43c", "700"}};
+    static const char *const parts[][2] = {{"434", "600"}, {"436", "650"}, {"43c", "700"}, {"43e", "s3"}};
+    const char *name = strrchr(path, '/');
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strncmp(parts[i][0], identifier, 3) == 0)
-            return strstr(path, parts[i][1]) != NULL;
+            return strstr(name ? name : path, parts[i][1]) != NULL;
     return false;
 }
 
-static int add_mesh(const struct vendor_boxes *vendor, const char *path) {
+static int add_mesh(const struct uncore_files *vendor, const char *path) {
     struct uncore_boxes found;
     struct errors told = {0};
     struct mesh_events events = {0};
     struct catalog_builder *builder = NULL;
     char identifier[PERF_PMU_MAX] = "";
-    int r = find_boxes(vendor, "arm_cmn", &found);
+    int r = uncore_files_find(vendor, "arm_cmn", &found);
     if (r == 0 && found.n > 0) {
         uncore_find_identifier(&vendor->roots, found.boxes[0].pmu, identifier, sizeof identifier);
         events.n = pmu_named_list(&vendor->roots, found.boxes[0].pmu, "events", &events.names);
@@ -195,7 +136,7 @@ static int add_mesh(const struct vendor_boxes *vendor, const char *path) {
     return r == -ENOMEM ? r : 0;
 }
 
-static int add_meshes(const struct vendor_boxes *vendor, const char *path) {
+static int add_meshes(const struct uncore_files *vendor, const char *path) {
     char pattern[DATA_PATH_MAX];
     glob_t found;
     int r = 0;
@@ -213,7 +154,7 @@ int uncore_vendor_setup(struct setup *setup, const struct options *options) {
     char trees[DATA_PATH_MAX + 64];
     struct errors told = {0};
     struct environment environment;
-    struct vendor_boxes vendor = {
+    struct uncore_files vendor = {
         .setup = setup, .options = options, .roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs}};
     if (!specs->path || setup->config->uncore.n_named == 0)
         return 0;

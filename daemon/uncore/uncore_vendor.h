@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_DAEMON_UNCORE_UNCORE_VENDOR_H
 #define TOPDOWND_DAEMON_UNCORE_UNCORE_VENDOR_H
 
-// Metric groups of the vendor's files (`specs:` of the configuration) for this host's PMUs outside the cores, beside the
-// kinds of our own specs: those that `uncore.groups` names, or all metrics of a PMU under the PMU's name.
+// Metric groups of the vendor's files (`specs:` of the configuration) for this host's PMUs outside the cores, beside
+// the kinds of our own specs: those that `uncore.groups` names, or all metrics of a PMU under the PMU's name.
 
 #include "daemon/source/setup.h"
 

@@ -13,7 +13,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
-#include "daemon/measure/report.h"
+#include "daemon/report/report.h"
 #include "daemon/run/load.h"
 
 static const double SECOND_NS = 1e9;
@@ -27,7 +27,7 @@ struct session {
     uint64_t virtual_ns; // of a simulated host
     struct clocks clocks;
     struct self self;
-    struct engine *engines[SOURCE_TYPES_MAX];
+    struct engine *engines[SETUP_TYPES_MAX];
     size_t n;
     struct collected *collected;
     size_t taken;

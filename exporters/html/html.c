@@ -23,8 +23,8 @@ static const char MAP[] =
     "<p id=\"map-text\" aria-live=\"polite\"></p>\n<div id=\"map-shown\"></div></details>\n";
 
 static const char BOXES[] = "<details class=\"script\" id=\"boxes\"><summary><b>Boxes outside the cores</b>, what each "
-                            "memory controller, cache and "
-                            "link moves</summary>\n<div id=\"boxes-shown\"></div></details>\n";
+                            "memory controller, cache "
+                            "and link tells</summary>\n<div id=\"boxes-shown\"></div></details>\n";
 
 static const char LINKS[] =
     "<h2>More</h2>\n<table>\n"
@@ -34,9 +34,8 @@ static const char LINKS[] =
     "<a href=\"/api/v1/snapshot?scope=socket\">per socket</a>, <a href=\"/api/v1/snapshot?scope=cpu\">per CPU</a>\n"
     "<tr><td><a href=\"/api/v1/topdown\">/api/v1/topdown</a><td>what the CPUs are bound by, as a tree; also "
     "<a href=\"/api/v1/topdown?scope=socket\">per socket</a>, <a href=\"/api/v1/topdown?scope=cpu\">per CPU</a>\n"
-    "<tr><td><a href=\"/api/v1/uncore\">/api/v1/uncore</a><td>what memory controllers, caches and links move, by "
-    "socket "
-    "and box\n"
+    "<tr><td><a href=\"/api/v1/uncore\">/api/v1/uncore</a><td>what memory controllers, caches and links tell, by "
+    "socket and box\n"
     "<tr><td><a href=\"/api/v1/memory\">/api/v1/memory</a><td>what the kernel counts of NUMA nodes, and what resctrl "
     "does\n"
     "<tr><td><a href=\"/api/v1/catalog\">/api/v1/catalog</a><td>all metrics of this CPU's spec, measured or not\n"
@@ -127,13 +126,15 @@ static int render_first(const struct shown *shown, size_t type, struct text *out
     return 0;
 }
 
-static void render_rest(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+static void render_rest(const struct shown_type *type, struct text *out) {
+    const struct view *view = type->view;
+    const struct snapshot *snapshot = type->snapshot;
     if (view->core_type) {
         text_string(out, "<h1>Measured on ");
         html_put(out, view->core_type);
         text_string(out, "</h1>\n");
     }
-    html_metrics_render(view, snapshot, out);
+    html_metrics_render(type, out);
     html_missing_render(view, snapshot, out);
     html_facts_render(view, snapshot, out);
     html_schedule_render(view, snapshot, out);
@@ -161,8 +162,9 @@ int html_render(const struct shown *shown, struct text *out) {
     text_string(out, MAP);
     text_string(out, shown->n_boxes > 0 ? BOXES : "");
     text_string(out, "<div class=\"live\" id=\"live-rest\">\n");
+    html_boxes_render(shown, out);
     for (size_t i = 0; i < shown->n; i++)
-        render_rest(shown->types[i].view, shown->types[i].snapshot, out);
+        render_rest(&shown->types[i], out);
     html_memory_render(shown, out);
     html_platform_render(shown->types[0].view, out);
     text_string(out, "</div>\n</main>\n<section id=\"history\" aria-label=\"History of a metric\"></section>\n");

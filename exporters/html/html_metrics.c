@@ -5,16 +5,17 @@
 #include <math.h>
 
 #include "exporters/html/html_parts.h"
+#include "exporters/view/view_boxes.h"
 
 // What a metric is, in a few words that open to all that is known of it, and why it has no value.
-static void put_about(const struct view *view, size_t i, const char *reason, struct text *out) {
+static void put_about(const struct view *view, size_t i, size_t number, const char *reason, struct text *out) {
     const struct catalog_metric *metric = view_metric(view, i);
     text_string(out, "<td class=\"what\">");
     if (metric->help[0]) {
         text_string(out, "<details data-key=\"");
-        html_put_id(out, view, "about", metric, 0);
+        html_put_id(out, view, "about", metric, number);
         text_string(out, "\"><summary id=\"");
-        html_put_id(out, view, "about", metric, 0);
+        html_put_id(out, view, "about", metric, number);
         text_string(out, "\">");
     }
     html_put(out, view_title(metric));
@@ -31,29 +32,52 @@ static void put_about(const struct view *view, size_t i, const char *reason, str
     text_string(out, "\n");
 }
 
-static void put_metric(const struct view *view, const struct snapshot *snapshot, size_t i, struct text *out) {
-    const struct catalog_metric *metric = view_metric(view, i);
+static size_t find_socket(const struct topology *topology, unsigned id) {
+    size_t s = 0;
+    while (s < topology->n_sockets && topology->sockets[s].id != id)
+        s++;
+    return s;
+}
+
+// Latencies are read in nanoseconds.
+static void put_unit(const struct catalog *catalog, const struct catalog_metric *metric, bool latency,
+                     struct text *out) {
+    static const char seconds[] = "seconds";
     char unit[CATALOG_UNIT_MAX];
-    catalog_metric_unit(metric, unit, sizeof(unit));
+    view_boxes_unit(catalog, metric, unit, sizeof unit);
+    text_string(out, "<td class=\"unit\">");
+    text_string(out, latency ? "ns" : "");
+    html_put(out, latency ? unit + sizeof seconds - 1 : unit);
+}
+
+void html_metric_put(const struct html_metric *of, struct text *out) {
+    const struct view *view = of->type->view;
+    const struct snapshot *snapshot = of->type->snapshot;
+    const struct topology *topology = view->layout->topology;
+    const struct catalog_metric *metric = view_metric(view, of->metric);
+    bool latency = topology->boxes && view_boxes_is_latency(view->layout->catalog, metric);
     text_string(out, "<tr><td>");
-    html_put_history_link(out, view, metric, "metric", 0, metric->export_name);
+    html_put_history_link(out, view, metric, "metric", of->number, metric->export_name);
     const char *reason = "";
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        size_t scope = snapshot_scope_socket(s);
-        double value = snapshot->values[snapshot_metric(view->layout, scope, i)];
-        text_format(out, "<td data-socket=\"socket %u\" class=\"n\">", view->layout->topology->sockets[s].id);
+    for (size_t i = 0; i < of->columns->n_sockets; i++) {
+        size_t s = find_socket(topology, of->columns->sockets[i].id), scope = snapshot_scope_socket(s);
+        text_format(out, "<td data-socket=\"socket %u\" class=\"n\">", of->columns->sockets[i].id);
+        if (s == topology->n_sockets)
+            continue; // none of its boxes is there
+        double value = snapshot->values[snapshot_metric(view->layout, scope, of->metric)],
+               times = (latency ? 1e9 : 1) * view_boxes_factor(view, scope, of->metric);
         if (isfinite(value)) {
-            html_put_number(out, value);
-            html_put_margin(out, metric, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
+            html_put_number(out, times * value);
+            html_put_margin(out, metric, value, snapshot->values[snapshot_high(view->layout, scope, of->metric)],
+                            times);
             continue;
         }
         text_string(out, "&ndash;");
         if (!reason[0])
-            reason = view_absent_text(view, snapshot, scope, i);
+            reason = view_absent_text(view, snapshot, scope, of->metric);
     }
-    text_string(out, "<td class=\"unit\">");
-    html_put(out, unit);
-    put_about(view, i, reason, out);
+    put_unit(view->layout->catalog, metric, latency, out);
+    put_about(view, of->metric, of->number, reason, out);
 }
 
 // The number of metrics to show that can (plannable) or cannot be measured.
@@ -64,17 +88,23 @@ static size_t count_metrics(const struct view *view, bool plannable) {
     return n;
 }
 
-void html_metrics_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    const struct topology *topology = view->layout->topology;
+void html_metrics_head(const struct topology *columns, const char *heading, struct text *out) {
+    text_format(out, "<h2>%s</h2>\n<div class=\"wide\"><table class=\"cells\">\n<tr><th>Metric", heading);
+    for (size_t s = 0; s < columns->n_sockets; s++)
+        text_format(out, "<th class=\"n\">Socket %u", columns->sockets[s].id);
+    text_string(out, "<th>Unit<th>What it is\n");
+}
+
+void html_metrics_render(const struct shown_type *type, struct text *out) {
+    const struct view *view = type->view;
     if (count_metrics(view, true) == 0)
         return;
-    text_string(out, "<h2>Metrics of the last round</h2>\n<div class=\"wide\"><table class=\"cells\">\n<tr><th>Metric");
-    for (size_t s = 0; s < topology->n_sockets; s++)
-        text_format(out, "<th class=\"n\">Socket %u", topology->sockets[s].id);
-    text_string(out, "<th>Unit<th>What it is\n");
-    for (size_t i = 0; i < view->layout->n_metrics; i++)
+    html_metrics_head(view->layout->topology, "Metrics of the last round", out);
+    for (size_t i = 0; i < view->layout->n_metrics; i++) {
+        const struct html_metric metric = {.type = type, .columns = view->layout->topology, .metric = i};
         if (view_exported(view, i) && view_plannable(view, i))
-            put_metric(view, snapshot, i, out);
+            html_metric_put(&metric, out);
+    }
     text_string(out, "</table></div>\n");
 }
 

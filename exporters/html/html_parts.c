@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
@@ -38,6 +39,13 @@ static void put_small(struct text *out, int digits, double value) {
     text_append(out, number, (size_t)length);
 }
 
+// %g alone would show 270 with two digits as 2.7e+02.
+static void put_rounded(struct text *out, int digits, double value) {
+    char rounded[32];
+    (void)snprintf(rounded, sizeof rounded, "%.*g", digits, value);
+    text_format(out, "%.15g", strtod(rounded, NULL));
+}
+
 // Appends a number with so many digits; large ones as "2.8 G".
 static void put_digits(struct text *out, int digits, double value) {
     static const struct {
@@ -47,14 +55,15 @@ static void put_digits(struct text *out, int digits, double value) {
     size_t i = 0;
     while (i < sizeof prefixes / sizeof prefixes[0] && fabs(value) < prefixes[i].factor)
         i++;
-    if (i < sizeof prefixes / sizeof prefixes[0])
-        text_format(out, "%.*g%s", digits, value / prefixes[i].factor, prefixes[i].prefix);
-    else if (fabs(value) >= 1000)
+    if (i < sizeof prefixes / sizeof prefixes[0]) {
+        put_rounded(out, digits, value / prefixes[i].factor);
+        text_string(out, prefixes[i].prefix);
+    } else if (fabs(value) >= 1000)
         text_format(out, "%.0f", value);
     else if (value != 0 && fabs(value) < SMALL)
         put_small(out, digits, value);
     else
-        text_format(out, "%.*g", digits, value);
+        put_rounded(out, digits, value);
 }
 
 void html_put_number(struct text *out, double value) { put_digits(out, 4, value); }

@@ -64,15 +64,25 @@ void html_history_render(const struct view *view, const struct view_history *his
 void html_facts_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
 void html_schedule_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
 // The values of all selected metrics, and what cannot be measured, with the reason.
-void html_metrics_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+void html_metrics_render(const struct shown_type *type, struct text *out);
 void html_missing_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
 // What the kernel counts of memory; nothing of a host with one node and without resctrl.
 void html_memory_render(const struct shown *shown, struct text *out);
-// What share of a socket's misses another node answered; nothing where no PMU tells.
-void html_misses_put(const struct shown *shown, unsigned socket, struct text *out);
-// How long reads that pass through boxes of the socket take; nothing unless uncore.groups has a metric group that
-// tells.
-void html_latency_put(const struct shown *shown, unsigned socket, struct text *out);
+// The beginning of a table of metrics by socket, and a row of it: the sockets are those of `columns`, and `number`
+// tells rows of one metric apart.
+struct html_metric {
+    const struct shown_type *type;
+    const struct topology *columns;
+    size_t metric; // of the plan
+    size_t number;
+};
+void html_metrics_head(const struct topology *columns, const char *heading, struct text *out);
+void html_metric_put(const struct html_metric *of, struct text *out);
+// What PMUs outside the cores tell of a socket, for its card: what share of the misses another node answered, and how
+// long reads take where uncore.groups has a metric group that tells.
+void html_boxes_put(const struct shown *shown, unsigned socket, struct text *out);
+// All that they tell, by socket; nothing where the host has none.
+void html_boxes_render(const struct shown *shown, struct text *out);
 // The host's platform; nothing if it has not been collected.
 void html_platform_render(const struct view *view, struct text *out);
 

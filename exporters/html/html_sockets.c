@@ -124,8 +124,7 @@ static void put_card(const struct shown *shown, size_t type, struct tree *tree, 
     }
     if (type == 0) { // a socket's memory serves the cores of all types
         put_memory(shown, view->layout->topology->sockets[socket].id, out);
-        html_misses_put(shown, view->layout->topology->sockets[socket].id, out);
-        html_latency_put(shown, view->layout->topology->sockets[socket].id, out);
+        html_boxes_put(shown, view->layout->topology->sockets[socket].id, out);
     }
     if (node >= 0 && view->layout->topology->n_sockets > 1)
         html_put_next_details(out, view, tree->nodes[node].metric, "socket", socket);

@@ -2,10 +2,17 @@
 //
 // The host's tree as nested lists with bars; each node opens. Shares of clock cycles are hatched: they overlap.
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/diagnosis/bound.h"
 #include "exporters/html/html_parts.h"
+
+enum { NAME_MAX_SHOWN = 256 };
+static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
 struct scene {
     const struct view *view;
@@ -88,6 +95,43 @@ static void put_domain(const struct catalog_metric *metric, struct text *out) {
     }
 }
 
+// Appends a name of the threshold by what people call it. Returns the metric; NULL: it is none.
+static const struct catalog_metric *put_name(const struct catalog *catalog, const char *name, size_t length,
+                                             struct text *out) {
+    char copy[NAME_MAX_SHOWN];
+    (void)snprintf(copy, sizeof copy, "%.*s", (int)length, name);
+    int metric = catalog_find_metric(catalog, copy);
+    html_put(out, metric < 0 ? copy : view_title(&catalog->metrics[metric]));
+    return metric < 0 ? NULL : &catalog->metrics[metric];
+}
+
+static void put_number(const struct catalog_metric *of, double number, struct text *out) {
+    if (of && (of->domain != METRIC_OTHER || of->export_scale == 0.01))
+        text_format(out, "%.6g %%", 100 * of->export_scale * number);
+    else
+        text_format(out, "%.6g", number);
+}
+
+// "Fetch latency > 10 % and Front-end bound > 15 %": the spec's own names are the vendor's, and so are its scales.
+static void put_threshold(const struct catalog *catalog, const char *text, struct text *out) {
+    const struct catalog_metric *of = NULL;
+    while (*text != '\0') {
+        size_t word = strspn(text, WORD);
+        char *end = NULL;
+        double number = isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
+        if (end) {
+            put_number(of, number, out);
+            text = end;
+        } else if (word > 0) {
+            of = put_name(catalog, text, word, out);
+            text += word;
+        } else {
+            const char one[2] = {*text++, '\0'};
+            html_put(out, *one == '&' ? "and" : *one == '|' ? "or" : one);
+        }
+    }
+}
+
 static void put_about(const struct scene *scene, size_t node, struct text *out) {
     const struct catalog_metric *metric = metric_of(scene, node);
     int place = scene->tree->nodes[node].place;
@@ -98,7 +142,7 @@ static void put_about(const struct scene *scene, size_t node, struct text *out) 
     put_domain(metric, out);
     if (metric->threshold_text[0]) {
         text_string(out, "High where ");
-        html_put(out, metric->threshold_text);
+        put_threshold(scene->view->layout->catalog, metric->threshold_text, out);
         text_string(out, ". ");
     }
     text_string(out, "</span>");

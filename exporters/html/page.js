@@ -150,7 +150,8 @@
     return shape("path", { d: path, class: `l${kind}` });
   };
 
-  const nameOf = (series) => `${series.core_type ? series.core_type + " " : ""}${series.socket === undefined ? "host" : `socket ${series.socket}`}`;
+  const scopeOf = (series) => series.node !== undefined ? `node ${series.node}` : series.socket !== undefined ? `socket ${series.socket}` : "host";
+  const nameOf = (series) => `${series.core_type ? series.core_type + " " : ""}${scopeOf(series)}`;
   const titlesOf = (answer) => [...new Set(answer.series.map((series) => series.title))];
   // Where several metrics are drawn, each line says whose it is.
   const labelOf = (answer, series) => titlesOf(answer).length > 1 ? `${nameOf(series)}, ${series.title.toLowerCase()}` : nameOf(series);
@@ -258,14 +259,17 @@
     return element("header", {}, element("h2", {}, title), element("label", {}, box, " the last day"), close);
   };
 
-  // Of each socket, and of the host where a large one keeps no history of all sockets.
+  // Of each socket, and of the host where a large one keeps no history of all sockets. What the kernel counts of NUMA is
+  // told of the host and of each node.
   const readHistory = async (name) => {
     const step = overDay ? 300 : 10;
     if (name === "level1") return get(`/api/v1/history?step=${step}`);
-    const answer = await get(`/api/v1/history?step=${step}&scope=socket&metric=${encodeURIComponent(name)}`);
-    if (answer.error || answer.series.every((series) => newest(series) !== undefined)) return answer;
-    const host = await get(`/api/v1/history?step=${step}&metric=${encodeURIComponent(name)}`);
-    return host.error || host.steps !== answer.steps ? answer : { ...answer, series: [...host.series, ...answer.series] };
+    const of = (scope) => get(`/api/v1/history?step=${step}&scope=${scope}&metric=${encodeURIComponent(name)}`);
+    const answer = await of("socket");
+    if (!answer.error && answer.series.every((series) => newest(series) !== undefined)) return answer;
+    const host = await of("host"), parts = answer.error ? await of("node") : answer;
+    if (host.error || parts.error) return host.error ? answer : host;
+    return host.steps !== parts.steps ? parts : { ...parts, series: [...host.series, ...parts.series] };
   };
 
   const refreshHistory = async () => {
@@ -398,32 +402,58 @@
 
   const boxes = byId("boxes"), boxesShown = byId("boxes-shown"); // null where the host has none
 
-  const rateOf = (entry) => {
-    if (entry?.total !== undefined) return entry.total === null ? "–" : `${number(entry.total)} ${entry.unit}`; // chosen by the configuration
-    if (!entry || entry.bytes_per_second === null) return "–";
+  const TABLE_METRICS = 8; // of a box, in a row; more of them are a column
+  const ofTraffic = (entry) => {
     const text = number(entry.bytes_per_second);
     return `${text}${/ [TGM]$/.test(text) ? "" : " "}B/s`;
   };
-
-  const rowOf = (kind, box, names, nodes) => {
-    const all = [...box.traffic, ...box.events], of = (name) => all.find((entry) => entry.name === name), shares = all.map((entry) => entry.share_of_time);
-    const share = shares.includes(null) || shares.length === 0 ? "–" : `${number(100 * Math.min(...shares), 3)} %`;
-    const reason = box.traffic.find((entry) => entry.reason)?.reason || "";
-    const cell = (text, numeric = true) => element("td", numeric ? { class: "n" } : {}, text);
-    return element("tr", {}, cell(box.name ?? `${kind.pmu} ${box.box}`, false), cell(String(box.socket)), ...(nodes ? [cell(String(box.node ?? "–"))] : []),
-      cell(String(box.cpu ?? "–")), ...names.map((name) => cell(rateOf(of(name)))), cell(share), cell(reason, false));
+  // In seconds, how long something takes is hard to read.
+  const NANO = /^seconds(?= per (?!second)|$)/;
+  const told = (entry) => {
+    if (!entry || (entry.value ?? entry.bytes_per_second ?? null) === null) return "–";
+    if (entry.bytes_per_second !== undefined) return ofTraffic(entry);
+    return number(NANO.test(entry.unit) ? entry.value * 1e9 : entry.value);
+  };
+  const entriesOf = (box) => [...box.traffic, ...box.metrics.map((entry) => ({ name: entry.metric, ...entry }))];
+  const headingOf = ({ name, unit }) => {
+    const heading = element("span", {}, name.replaceAll("_", " "));
+    if (unit) heading.append(element("small", { class: "soft" }, ` ${unit.replace(NANO, "ns")}`));
+    return heading;
   };
 
-  const showKind = (kind) => {
-    const names = [...new Set(kind.boxes.flatMap((box) => [...box.traffic, ...box.events].map((entry) => entry.name)))], nodes = kind.boxes.some((box) => box.node !== null);
-    const head = ["PMU", "Socket", ...(nodes ? ["Node"] : []), "CPU", ...names.map((name) => name.replaceAll("_", " ")), "Share of time", "Error"];
-    const table = element("table", {}, element("tr", {}, ...head.map((text, i) => element("th", i > 0 && i < head.length - 1 ? { class: "n" } : {}, text))),
-      ...kind.boxes.map((box) => rowOf(kind, box, names, nodes)));
-    return [element("h3", {}, `${kind.pmu}: ${kind.boxes.length} ${kind.boxes.length === 1 ? "box" : "boxes"}`),
-      ...kind.errors.map((error) => element("p", { class: "warn" }, error.text)),
-      element("p", { class: "soft" }, `Events: ${kind.event_names.join(", ")}`),
-      element("div", { class: "wide", role: "region", tabindex: 0, "aria-label": `Boxes of the kind ${kind.pmu}` }, table)];
+  // What is told of each box, as columns: a heading and a text of the box.
+  const columnsOf = (kind) => {
+    const entries = [...new Map(kind.boxes.flatMap(entriesOf).map((entry) => [entry.name, entry])).values()];
+    const shareOf = (box) => {
+      const shares = entriesOf(box).map((entry) => entry.share_of_time).filter((share) => share !== null);
+      return shares.length === 0 ? "–" : `${number(100 * Math.min(...shares), 3)} %`;
+    };
+    // A quotient of what did not happen is no error.
+    const errorOf = (box) => {
+      const missing = entriesOf(box).filter((entry) => entry.reason), all = missing.length === entriesOf(box).length;
+      return (all ? missing[0] : box.traffic.find((entry) => entry.reason))?.reason || "";
+    };
+    const nodes = kind.boxes.some((box) => box.node !== null), many = entries.length > TABLE_METRICS;
+    const columns = [["PMU", (box) => box.name ?? `${kind.pmu} ${box.box}`], ["Socket", (box) => box.socket], ...(nodes ? [["Node", (box) => box.node ?? "–"]] : []),
+      ["CPU", (box) => box.cpu ?? "–"], ...entries.map((entry) => [headingOf(entry), (box) => told(entriesOf(box).find((each) => each.name === entry.name))]),
+      ["Share of time", shareOf], ["Error", errorOf]];
+    return { columns, many };
   };
+
+  const tableOf = (kind) => {
+    const { columns, many } = columnsOf(kind), table = element("table");
+    const cell = (head, numeric, content) => element(head ? "th" : "td", numeric ? { class: "n" } : {}, typeof content === "number" ? String(content) : content);
+    const rows = [columns.map(([heading]) => heading), ...kind.boxes.map((box) => columns.map(([, text]) => text(box)))];
+    const turned = many ? columns.map((_, i) => rows.map((row) => row[i])) : rows;
+    const isNumeric = (row, column) => many ? column > 0 && row < turned.length - 1 : column > 0 && column < columns.length - 1;
+    turned.forEach((row, r) => table.append(element("tr", {}, ...row.map((content, c) => cell(r === 0 || (many && c === 0), isNumeric(r, c), content)))));
+    return table;
+  };
+
+  const showKind = (kind) => [element("h3", {}, `${kind.pmu}: ${kind.boxes.length} ${kind.boxes.length === 1 ? "box" : "boxes"}`),
+    ...kind.errors.map((error) => element("p", { class: "warn" }, error.text)),
+    element("p", { class: "soft" }, `Events: ${kind.event_names.join(", ")}`),
+    element("div", { class: "wide", role: "region", tabindex: 0, "aria-label": `Boxes of the kind ${kind.pmu}` }, tableOf(kind))];
 
   const refreshBoxes = async () => {
     if (!boxes?.open) return;

@@ -10,8 +10,8 @@
 #include "exporters/json/json_history.h"
 #include "exporters/view/gzip.h"
 
-// Of a kind of PMU outside the cores.
-enum { BOX_SERIES_MAX = 32 };
+// Series of a kind of PMU outside the cores; kinds that are no longer measured, whose past is kept.
+enum { BOX_SERIES_MAX = 32, GONE_MAX = 8 };
 
 void http_history_init(struct http_history *history) {
     *history = (struct http_history){0};
@@ -24,6 +24,7 @@ void http_history_deinit(struct http_history *history) {
         view_marks_deinit(&history->places[i].marks);
         free(history->places[i].kind);
     }
+    history_memory_free(history->memory);
     pthread_mutex_destroy(&history->lock);
 }
 
@@ -36,12 +37,22 @@ static struct http_history_place *find_kind(struct http_history *history, const 
     return NULL;
 }
 
-// A free place after those of core types, or that of a kind that is gone. NULL: out of memory.
+// A place after those of core types: a free one, or that of a kind that is gone where enough of these wait.
+static struct http_history_place *find_place(struct http_history *history, size_t n_cores) {
+    struct http_history_place *free_one = NULL, *gone = NULL;
+    size_t n_gone = 0;
+    for (size_t i = n_cores; i < SHOWN_TYPES_MAX; i++) {
+        struct http_history_place *place = &history->places[i];
+        free_one = free_one || place->kind ? free_one : place;
+        gone = !gone && place->gone ? place : gone;
+        n_gone += place->gone;
+    }
+    return n_gone >= GONE_MAX || !free_one ? gone : free_one;
+}
+
+// NULL: out of memory.
 static struct http_history_place *add_kind(struct http_history *history, size_t n_cores, const char *kind) {
-    struct http_history_place *place = NULL;
-    for (size_t i = n_cores; i < SHOWN_TYPES_MAX && (!place || place->kind); i++)
-        if (!history->places[i].kind || (history->places[i].gone && !place))
-            place = &history->places[i];
+    struct http_history_place *place = find_place(history, n_cores);
     char *copy = place ? strdup(kind) : NULL;
     if (!copy)
         return NULL;
@@ -64,6 +75,15 @@ void http_history_renew(struct http_history *history, size_t n_cores, struct vie
     pthread_mutex_unlock(&history->lock);
 }
 
+// The first core type's snapshots have the kernel's counts. A host with one node and without resctrl has none.
+static void take_memory(struct http_history *history, const struct snapshot *snapshot) {
+    const struct host_memory *memory = snapshot->memory;
+    if (!history->memory && memory && (memory->n_nodes > 1 || memory->n_sockets > 0))
+        history->memory = history_memory_new();
+    if (history->memory)
+        history_memory_take(history->memory, snapshot);
+}
+
 // Marks are those of core types: what happens to a host happens to them.
 void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
                        const struct snapshot *snapshot) {
@@ -80,6 +100,8 @@ void http_history_take(struct http_history *history, size_t type, size_t n_cores
         if (snapshot->end_ns > 0) // else it has totals alone: nothing is measured yet, or others have the counters
             history_take(place->history, snapshot);
     }
+    if (type == 0 && snapshot->end_ns > 0)
+        take_memory(history, snapshot);
     pthread_mutex_unlock(&history->lock);
 }
 
@@ -98,7 +120,8 @@ enum { NAMES_BYTES_MAX = 4000 };
 static const char NAMES_BYTES_TEXT[] = "4000";
 
 struct query {
-    bool sockets, coarse;
+    enum memory_scope scope;
+    bool coarse;
     bool has_from;
     double from;         // seconds since the epoch; below 0: before now
     const char *metrics; // separated by commas; NULL: the level-1 categories
@@ -118,11 +141,11 @@ static bool read_number(const char *text, double *out) {
 static int read_query(const struct http_history_query *asked, struct query *query, char *error, size_t size) {
     double step = 0;
     *query = (struct query){.metrics = asked->metric};
-    if (asked->scope && strcmp(asked->scope, "host") != 0 && strcmp(asked->scope, "socket") != 0)
-        return refuse(error, size, "there is no history of scope %s: choose host or socket", asked->scope);
+    while (asked->scope && strcmp(asked->scope, memory_scope_name(query->scope)) != 0)
+        if (++query->scope == MEMORY_SCOPES)
+            return refuse(error, size, "there is no history of scope %s: choose host, socket or node", asked->scope);
     if (asked->metric && strlen(asked->metric) > NAMES_BYTES_MAX)
         return refuse(error, size, "metric has more than %s characters", NAMES_BYTES_TEXT);
-    query->sockets = asked->scope && strcmp(asked->scope, "socket") == 0;
     query->has_from = asked->from != NULL;
     if (asked->from && !read_number(asked->from, &query->from))
         return refuse(error, size, "from is %s: give seconds since the epoch, or -SECONDS before now", asked->from);
@@ -149,20 +172,36 @@ static bool is_wanted(const struct query *query, const struct view *view, size_t
                            : snapshot_category_of(view->layout, metric) < view->layout->n_level1);
 }
 
-// Lists the series asked for. Returns how many there are; at most `max` are written.
-static size_t find_series(const struct query *query, const struct shown *shown, struct view_history_series *out,
-                          size_t max) {
+// Of core types and boxes.
+static size_t find_planned(const struct query *query, const struct shown *shown, struct view_history_series *out,
+                           size_t max) {
+    bool sockets = query->scope == MEMORY_SOCKET;
     size_t n = 0;
-    for (size_t type = 0; type < shown_all(shown); type++) {
+    for (size_t type = 0; type < shown_all(shown) && query->scope != MEMORY_NODE; type++) {
         const struct view *view = shown->types[type].view;
         const struct topology *topology = view->layout->topology;
-        for (size_t s = 0; s < (query->sockets ? topology->n_sockets : 1); s++)
+        for (size_t s = 0; s < (sockets ? topology->n_sockets : 1); s++)
             for (size_t m = 0; m < view->layout->n_metrics; m++)
                 if (is_wanted(query, view, m) && n++ < max)
-                    out[n - 1] = (struct view_history_series){.view = view,
-                                                              .metric = m,
-                                                              .socket = query->sockets ? (long)topology->sockets[s].id
-                                                                                       : HISTORY_HOST};
+                    out[n - 1] = (struct view_history_series){
+                        .view = view, .metric = m, .id = sockets ? (long)topology->sockets[s].id : HISTORY_HOST};
+    }
+    return n;
+}
+
+// Lists those of the kernel's counts of memory: at most HISTORY_MEMORY_SERIES_MAX. Nodes have nothing else, so that
+// nobody needs to name it. Returns how many there are.
+static size_t find_counted(const struct http_history *history, const struct query *query,
+                           struct view_history_series *out) {
+    struct history_memory_series all[HISTORY_MEMORY_SERIES_MAX];
+    const struct history_memory *memory = history->memory;
+    size_t n = 0, n_all = memory ? history_memory_list(memory, query->scope, all, HISTORY_MEMORY_SERIES_MAX) : 0;
+    for (size_t i = 0; i < n_all; i++) {
+        bool wanted = query->metrics ? is_listed(query->metrics, memory_metrics[all[i].metric].name)
+                                     : query->scope == MEMORY_NODE;
+        if (wanted)
+            out[n++] = (struct view_history_series){.metric = all[i].metric,
+                                                    .id = query->scope == MEMORY_HOST ? HISTORY_HOST : (long)all[i].id};
     }
     return n;
 }
@@ -178,6 +217,14 @@ static struct history *history_of(struct http_history *history, const struct sho
     return NULL;
 }
 
+static void join_range(struct steps_range range, struct view_history *answer, uint64_t *end) {
+    answer->step_ns = range.step_ns;
+    if (range.n > 0 && range.first < answer->first)
+        answer->first = range.first;
+    if (range.first + range.n > *end)
+        *end = range.first + range.n;
+}
+
 // The steps asked for, of all types. The default is the last hour, or for long steps all.
 static void find_range(const struct http_history *history, const struct query *query, struct view_history *answer) {
     uint64_t end = 0;
@@ -186,12 +233,7 @@ static void find_range(const struct http_history *history, const struct query *q
         const struct history *of = history->places[i].history;
         if (!of || history->places[i].gone)
             continue;
-        struct history_range range = history_range(of, query->coarse);
-        answer->step_ns = range.step_ns;
-        if (range.n > 0 && range.first < answer->first)
-            answer->first = range.first;
-        if (range.first + range.n > end)
-            end = range.first + range.n;
+        join_range(history_range(of, query->coarse), answer, &end);
         if (answer->wall_offset_ns == 0)
             answer->wall_offset_ns = history_wall_offset_ns(of);
     }
@@ -209,21 +251,32 @@ static void find_range(const struct http_history *history, const struct query *q
     answer->n_steps = end > answer->first ? (size_t)(end - answer->first) : 0;
 }
 
+static void copy_series(struct http_history *history, const struct query *query, const struct shown *shown,
+                        const struct view_history *answer, const struct view_history_series *series, double *values) {
+    const struct history *of = series->view ? history_of(history, shown, series->view) : NULL;
+    if (of) {
+        history_read(of, series->id, view_metric(series->view, series->metric)->export_name, query->coarse,
+                     answer->first, answer->n_steps, values);
+        return;
+    }
+    struct history_memory_series counted = {.metric = (enum memory_metric)series->metric,
+                                            .scope = query->scope,
+                                            .id = series->id == HISTORY_HOST ? 0 : (unsigned)series->id};
+    if (!series->view)
+        history_memory_read(history->memory, &counted, query->coarse, answer->first, answer->n_steps, values);
+    for (size_t step = 0; series->view && step < answer->n_steps; step++)
+        values[step] = NAN;
+}
+
 static int copy_values(struct http_history *history, const struct query *query, const struct shown *shown,
                        struct view_history *answer) {
     answer->values = calloc(answer->n_series * answer->n_steps + 1, sizeof *answer->values);
     if (!answer->values)
         return -ENOMEM;
     for (size_t i = 0; i < answer->n_series; i++) {
-        struct view_history_series *series = &answer->series[i];
-        const struct history *of = history_of(history, shown, series->view);
         double *values = answer->values + i * answer->n_steps;
-        series->values = values;
-        for (size_t step = 0; !of && step < answer->n_steps; step++)
-            values[step] = NAN;
-        if (of)
-            history_read(of, series->socket, view_metric(series->view, series->metric)->export_name, query->coarse,
-                         answer->first, answer->n_steps, values);
+        answer->series[i].values = values;
+        copy_series(history, query, shown, answer, &answer->series[i], values);
     }
     return 0;
 }
@@ -238,7 +291,7 @@ static int compare_marks(const void *a, const void *b) {
 
 // Those of all core types, oldest first.
 static int copy_marks(const struct http_history *history, const struct shown *shown, struct view_history *answer) {
-    answer->marks = calloc(SHOWN_TYPES_MAX * MARKS_MAX, sizeof *answer->marks);
+    answer->marks = calloc(shown->n * MARKS_MAX, sizeof *answer->marks);
     if (!answer->marks)
         return -ENOMEM;
     for (size_t type = 0; type < shown->n; type++) {
@@ -253,15 +306,19 @@ static int copy_marks(const struct http_history *history, const struct shown *sh
     return 0;
 }
 
+// With the lock held. The series of plans are known.
 static int copy(struct http_history *history, const struct query *query, const struct shown *shown,
-                struct view_history *answer) {
-    pthread_mutex_lock(&history->lock);
+                struct view_history *answer, char *error, size_t size) {
+    answer->n_series += find_counted(history, query, answer->series + answer->n_series);
+    if (answer->n_series == 0 && query->metrics)
+        return refuse(error, size, "no metric is measured under the name %s: /api/v1/snapshot lists the names",
+                      query->metrics);
+    if (answer->n_series == 0 && query->scope == MEMORY_NODE)
+        return refuse(error, size, "there is no history of scope %s: this host has one NUMA node",
+                      memory_scope_name(MEMORY_NODE));
     find_range(history, query, answer);
     int r = copy_values(history, query, shown, answer);
-    if (r == 0 && answer->step_ns > 0)
-        r = copy_marks(history, shown, answer);
-    pthread_mutex_unlock(&history->lock);
-    return r;
+    return r == 0 && answer->step_ns > 0 ? copy_marks(history, shown, answer) : r;
 }
 
 int http_history_read(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
@@ -271,16 +328,16 @@ int http_history_read(struct http_history *history, const struct http_history_qu
     int r = read_query(asked, &query, error, size);
     if (r < 0)
         return r;
-    answer->sockets = query.sockets;
-    answer->n_series = find_series(&query, shown, NULL, 0);
-    if (asked->metric && answer->n_series == 0)
-        return refuse(error, size, "no metric is measured under the name %s: /api/v1/snapshot lists the names",
-                      asked->metric);
-    answer->series = calloc(answer->n_series + 1, sizeof *answer->series);
+    answer->scope = query.scope;
+    answer->n_series = find_planned(&query, shown, NULL, 0);
+    answer->series = calloc(answer->n_series + HISTORY_MEMORY_SERIES_MAX, sizeof *answer->series);
     if (!answer->series)
         return -ENOMEM;
-    (void)find_series(&query, shown, answer->series, answer->n_series);
-    return copy(history, &query, shown, answer);
+    (void)find_planned(&query, shown, answer->series, answer->n_series);
+    pthread_mutex_lock(&history->lock);
+    r = copy(history, &query, shown, answer, error, size);
+    pthread_mutex_unlock(&history->lock);
+    return r;
 }
 
 int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer) {

@@ -2,14 +2,15 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
 
-// The histories of the host's core types and of its kinds of PMUs outside the cores. A reload may add and remove kinds,
-// so that each is known by its name and not by its place among the types. The thread that publishes snapshots adds to
-// them, the server's thread reads: both hold a lock for microseconds.
+// The histories of the host's core types, of its kinds of PMUs outside the cores, and of what the kernel counts of
+// memory. A reload may add and remove kinds, so that each is known by its name and not by its place among the types.
+// The thread that publishes snapshots adds to them, the server's thread reads: both hold a lock for microseconds.
 
 #include <microhttpd.h>
 #include <pthread.h>
 
 #include "core/history/history.h"
+#include "core/history/history_memory.h"
 #include "exporters/http/http_accept.h"
 #include "exporters/view/shown.h"
 #include "exporters/view/text.h"
@@ -24,6 +25,7 @@ struct http_history {
         char *kind; // of PMUs outside the cores; NULL: a core type, which has the place of its number, or none
         bool gone;  // the kind is no longer measured: its past waits for it until another kind needs the place
     } places[SHOWN_TYPES_MAX];
+    struct history_memory *memory; // what the kernel counts of it; NULL: nothing yet, or no memory
 };
 
 void http_history_init(struct http_history *history);

@@ -70,8 +70,10 @@ struct http_publication http_newest_take(struct http_newest *newest, uint64_t no
         if (now_ms > published_ms && view_stale(type->view, now_ms - published_ms))
             publication.stale |= UINT64_C(1) << i;
     }
-    publication.generation = newest->generation << SHOWN_TYPES_MAX | publication.stale;
-    publication.view_generation = newest->view_generation << SHOWN_TYPES_MAX;
+    newest->generation += publication.stale != newest->stale;
+    newest->stale = publication.stale;
+    publication.generation = newest->generation;
+    publication.view_generation = newest->view_generation;
     pthread_mutex_unlock(&newest->lock);
     return publication;
 }

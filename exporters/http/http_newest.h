@@ -14,7 +14,8 @@ struct http_newest {
     size_t n_types, n_cores; // under the lock, like all below; core types come first, and their number stays
     struct http_published types[SHOWN_TYPES_MAX];
     uint64_t published_ms[SHOWN_TYPES_MAX];
-    uint64_t generation;      // counts what was published
+    uint64_t stale;           // one bit for each type, as it was last taken
+    uint64_t generation;      // counts what was published, or has become stale
     uint64_t view_generation; // the generation that first had these views
 };
 void http_newest_init(struct http_newest *newest);

@@ -8,7 +8,7 @@
 
 static int render_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
                        struct text *text) {
-    struct snapshot *snapshots[SHOWN_TYPES_MAX];
+    struct snapshot *snapshots[SHOWN_TYPES_MAX] = {NULL};
     struct shown shown = {.history = NULL};
     bool complete = true;
     for (size_t i = 0; i < publication->n; i++) {

@@ -20,7 +20,7 @@ static void add_value(struct json *json, const struct shown_type *kind, size_t s
     const char *reason = view_absent_text(kind->view, snapshot, scope, metric);
     double factor = view_boxes_factor(kind->view, scope, metric);
     char unit[CATALOG_UNIT_MAX];
-    view_boxes_unit(view_metric(kind->view, metric), unit, sizeof unit);
+    view_boxes_unit(layout->catalog, view_metric(kind->view, metric), unit, sizeof unit);
     json_begin_object(json, view_metric(kind->view, metric)->export_name);
     json_number(json, "value", factor * snapshot->values[snapshot_metric(layout, scope, metric)]);
     json_string(json, "reason", reason[0] ? reason : NULL);
@@ -43,7 +43,7 @@ static void add_meanings(struct json *json, const struct view *view) {
             continue;
         json_begin_object(json, metric->export_name);
         json_string(json, "title", metric->title);
-        json_meaning(json, metric);
+        json_meaning(json, view->layout->catalog, metric);
         json_end_object(json);
     }
     json_end_object(json);
@@ -67,8 +67,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
     const struct snapshot_layout *layout = kind->view->layout;
     json_begin_line(json, JSON_COMPACT);
     json_begin_object(json, NULL);
-    json_string(json, "pmu", kind->view->pmu);
-    json_string(json, "spec", layout->catalog->product.spec);
+    json_boxes_kind(json, kind->view);
     json_number(json, "timestamp_seconds", kind->snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
     add_meanings(json, kind->view);
     json_begin_array(json, "sockets");

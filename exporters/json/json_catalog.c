@@ -119,7 +119,7 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     const struct catalog *catalog = view->layout->catalog;
     const struct catalog_metric *metric = &catalog->metrics[index];
     char unit[CATALOG_UNIT_MAX];
-    view_boxes_unit(metric, unit, sizeof(unit));
+    view_boxes_unit(catalog, metric, unit, sizeof(unit));
     json_begin_object(json, NULL);
     json_string(json, "metric", metric->export_name);
     json_string(json, "name", metric->name);

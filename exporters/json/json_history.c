@@ -7,20 +7,36 @@
 #include "exporters/json/json_parts.h"
 #include "exporters/view/json_writer.h"
 
-static void add_series(struct json *json, const struct view_history *history,
-                       const struct view_history_series *series) {
+// A metric of the plan of a core type or of boxes.
+static void add_planned(struct json *json, const struct view_history_series *series) {
     const struct catalog_metric *metric = view_metric(series->view, series->metric);
-    json_begin_line(json, JSON_COMPACT);
-    json_begin_object(json, NULL);
-    if (series->view->core_type)
-        json_string(json, "core_type", series->view->core_type);
-    if (series->view->layout->topology->boxes)
-        json_string(json, "pmu", series->view->pmu);
-    if (history->sockets)
-        json_whole(json, "socket", (uint64_t)series->socket);
     json_string(json, "metric", metric->export_name);
     json_string(json, "title", view_title(metric));
-    json_meaning(json, metric);
+    json_meaning(json, series->view->layout->catalog, metric);
+}
+
+static void add_counted(struct json *json, const struct memory_metric_words *metric) {
+    json_string(json, "metric", metric->name);
+    json_string(json, "title", metric->title);
+    json_string(json, "unit", metric->unit);
+    json_string(json, "domain", view_domain_text(METRIC_OTHER));
+    json_string(json, "definition", metric->definition);
+}
+
+static void add_series(struct json *json, const struct view_history *history,
+                       const struct view_history_series *series) {
+    json_begin_line(json, JSON_COMPACT);
+    json_begin_object(json, NULL);
+    if (series->view && series->view->core_type)
+        json_string(json, "core_type", series->view->core_type);
+    if (series->view && series->view->layout->topology->boxes)
+        json_string(json, "pmu", series->view->pmu);
+    if (history->scope != MEMORY_HOST)
+        json_whole(json, memory_scope_name(history->scope), (uint64_t)series->id);
+    if (series->view)
+        add_planned(json, series);
+    else
+        add_counted(json, &memory_metrics[series->metric]);
     json_begin_array(json, "values");
     for (size_t i = 0; i < history->n_steps; i++)
         json_number(json, NULL, series->values[i]);
@@ -44,7 +60,7 @@ int json_render_history(const struct view_history *history, struct text *out) {
     json_begin_object(&json, NULL);
     json_bool(&json, "simulated", history->view->simulated);
     json_bool(&json, "replay", history->view->replayed);
-    json_string(&json, "scope", history->sockets ? "socket" : "host");
+    json_string(&json, "scope", memory_scope_name(history->scope));
     json_number(&json, "step_seconds", (double)history->step_ns * 1e-9);
     json_number(&json, "begin_timestamp_seconds",
                 history->n_steps == 0 ? NAN : view_history_seconds(history, history->first * history->step_ns));

@@ -50,9 +50,9 @@ void json_scope_name(struct json *json, const struct view *view, enum json_scope
     }
 }
 
-void json_meaning(struct json *json, const struct catalog_metric *metric) {
+void json_meaning(struct json *json, const struct catalog *catalog, const struct catalog_metric *metric) {
     char unit[CATALOG_UNIT_MAX];
-    view_boxes_unit(metric, unit, sizeof unit);
+    view_boxes_unit(catalog, metric, unit, sizeof unit);
     json_string(json, "unit", unit);
     json_string(json, "domain", view_domain_text(metric->domain));
     json_string(json, "definition", metric->definition[0] != '\0' ? metric->definition : NULL);

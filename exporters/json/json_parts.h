@@ -22,7 +22,7 @@ void json_scope_name(struct json *json, const struct view *view, enum json_scope
 
 // What a value of the metric is: "unit" and "domain", and "definition", what exactly the name counts on this CPU, which
 // is null for a name that only one vendor has.
-void json_meaning(struct json *json, const struct catalog_metric *metric);
+void json_meaning(struct json *json, const struct catalog *catalog, const struct catalog_metric *metric);
 
 // Which kind of PMUs outside the cores it is: "pmu" and "spec".
 void json_boxes_kind(struct json *json, const struct view *view);

@@ -158,7 +158,7 @@ static void add_meanings(struct json *json, const struct view *view) {
         if (!view_exported(view, m))
             continue;
         json_begin_object(json, view_metric(view, m)->export_name);
-        json_meaning(json, view_metric(view, m));
+        json_meaning(json, view->layout->catalog, view_metric(view, m));
         json_end_object(json);
     }
     json_end_object(json);

@@ -72,6 +72,30 @@ static void add_events(struct json *json, const struct shown_type *kind, size_t 
     json_end_array(json);
 }
 
+// What is no traffic: how long reads take, ratios, and what the configuration names.
+static void add_metrics(struct json *json, const struct shown_type *kind, size_t scope) {
+    const struct view *view = kind->view;
+    const struct snapshot *snapshot = kind->snapshot;
+    char unit[CATALOG_UNIT_MAX];
+    json_begin_array(json, "metrics");
+    for (size_t m = 0; m < view->layout->n_metrics; m++) {
+        const struct catalog_metric *metric = view_metric(view, m);
+        if (metric->traffic != TRAFFIC_NONE || !view_exported(view, m))
+            continue;
+        const char *reason = view_absent_text(view, snapshot, scope, m);
+        view_boxes_unit(view->layout->catalog, metric, unit, sizeof unit);
+        json_begin_object(json, NULL);
+        json_string(json, "metric", metric->export_name);
+        json_string(json, "unit", unit);
+        json_number(json, "value",
+                    view_boxes_factor(view, scope, m) * snapshot->values[snapshot_metric(view->layout, scope, m)]);
+        json_string(json, "reason", reason[0] ? reason : NULL);
+        json_number(json, "share_of_time", snapshot->values[snapshot_share_of_time(view->layout, scope, m)]);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 static void add_errors(struct json *json, const struct view *view) {
     json_begin_array(json, "errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
@@ -82,10 +106,6 @@ static void add_errors(struct json *json, const struct view *view) {
     }
     json_end_array(json);
 }
-
-// NULL is null: no peak is known.
-static const char *const peak_sources[] = {
-    [TOPOLOGY_PEAK_UNKNOWN] = NULL, [TOPOLOGY_PEAK_HOST] = "host", [TOPOLOGY_PEAK_CONFIGURED] = "configuration"};
 
 static void add_kind(struct json *json, const struct shown_type *kind) {
     const struct snapshot_layout *layout = kind->view->layout;
@@ -100,14 +120,12 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
         json_begin_object(json, NULL);
         json_whole(json, "socket", topology->sockets[s].id);
         json_whole(json, "boxes", topology->sockets[s].measured);
-        double peak = view_memory_peak(kind->view, kind->snapshot, s);
-        enum topology_peak source = topology->sockets[s].peak;
         json_whole(json, "boxes_left_out", topology->sockets[s].excluded);
-        json_number(json, "peak_bytes_per_second", peak);
-        json_string(json, "peak_source",
-                    source == TOPOLOGY_PEAK_UNKNOWN && isfinite(peak) ? "clock" : peak_sources[source]);
+        json_number(json, "peak_bytes_per_second", view_memory_peak(kind->view, kind->snapshot, s));
+        json_string(json, "peak_source", view_memory_peak_source(kind->view, kind->snapshot, s));
         add_traffic(json, kind, snapshot_scope_socket(s));
         add_events(json, kind, snapshot_scope_socket(s));
+        add_metrics(json, kind, snapshot_scope_socket(s));
         json_end_object(json);
     }
     json_end_array(json);
@@ -119,20 +137,21 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
         json_whole(json, "socket", topology->sockets[topology->cpus[box].socket].id);
         add_traffic(json, kind, snapshot_scope_cpu(layout, box));
         add_events(json, kind, snapshot_scope_cpu(layout, box));
+        add_metrics(json, kind, snapshot_scope_cpu(layout, box));
         json_end_object(json);
     }
     json_end_array(json);
     json_end_object(json);
 }
 
-static const char *why_none(const struct shown *shown) {
+static const char *why_none(const struct shown *shown, char out[VIEW_ELSEWHERE_MAX]) {
     const struct view *view = shown->types[0].view;
     if (shown->n_boxes > 0)
         return NULL;
     for (size_t i = 0; i < view->n_pmu_errors; i++)
         if (view->pmu_errors[i].uncore)
             return view->pmu_errors[i].text;
-    return view->replayed    ? "the recording holds none"
+    return view->replayed    ? view_recorded_elsewhere(view, out) ? out : "the recording holds none"
            : view->simulated ? "the simulated host has none"
                              : "the configuration selects none that this host has";
 }
@@ -140,12 +159,13 @@ static const char *why_none(const struct shown *shown) {
 int json_render_uncore(const struct shown *shown, struct text *out) {
     const struct shown_type *newest = &shown->types[shown->n_boxes > 0 ? shown->n : 0];
     struct json json = json_begin(out, JSON_INDENTED);
+    char elsewhere[VIEW_ELSEWHERE_MAX];
     json_begin_object(&json, NULL);
     json_bool(&json, "simulated", newest->view->simulated);
     json_bool(&json, "replay", newest->view->replayed);
     json_number(&json, "timestamp_seconds",
                 newest->snapshot->values[snapshot_self(newest->view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
-    json_string(&json, "reason", why_none(shown));
+    json_string(&json, "reason", why_none(shown, elsewhere));
     json_begin_array(&json, "kinds");
     for (size_t i = shown->n; i < shown_all(shown); i++)
         add_kind(&json, &shown->types[i]);

@@ -345,6 +345,10 @@ struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_
     struct prometheus_page *page = calloc(1, sizeof(*page));
     if (!page)
         return NULL;
+    page->memos = calloc(shown_all(shown), sizeof *page->memos);
+    if (!page->memos)
+        return prometheus_page_free(page);
+    page->n_memos = shown_all(shown);
     page->simulated = shown->types[0].view->simulated;
     page->replayed = shown->types[0].view->replayed;
     if (per_cpu)

@@ -157,11 +157,13 @@ void page_begin_memory(struct prometheus_page *page) {
 }
 
 void page_end(struct prometheus_page *page) {
-    for (size_t type = 0; type < SHOWN_TYPES_MAX; type++) {
-        free(page->memos[type].tails);
-        free(page->memos[type].scopes);
-        page->memos[type] = (struct page_memo){0};
+    while (page->n_memos > 0) {
+        const struct page_memo *memo = &page->memos[--page->n_memos];
+        free(memo->tails);
+        free(memo->scopes);
     }
+    free(page->memos);
+    page->memos = NULL;
 }
 
 static struct page_part find_scope(struct prometheus_page *page, size_t scope, const struct page_label *labels,

@@ -55,7 +55,8 @@ enum { PAGE_SCALES_MAX = 16, PAGE_MEMORY = SHOWN_TYPES_MAX };
 
 struct prometheus_page {
     struct text pool;
-    struct page_memo memos[SHOWN_TYPES_MAX]; // by core type
+    struct page_memo *memos; // by core type, while the page is built
+    size_t n_memos;
     struct page_family *families;
     size_t n_families;
     struct page_series *series;

@@ -58,8 +58,9 @@ static void add_peaks(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         const struct page_label label = {"socket", scope.socket};
-        if (topology->sockets[s].memory_bytes_per_second > 0)
-            page_series_fixed(page, &label, 1, topology->sockets[s].memory_bytes_per_second);
+        double stated = view_memory_peak_stated(view, s);
+        if (stated > 0)
+            page_series_fixed(page, &label, 1, stated);
         else if (measured >= 0 && topology->sockets[s].excluded == 0)
             page_series_scaled(page, &label, 1, topology->sockets[s].measured,
                                snapshot_metric(view->layout, scope.scope, (size_t)measured));

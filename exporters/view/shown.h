@@ -7,7 +7,8 @@
 
 #include "exporters/view/view_history.h"
 
-enum { SHOWN_TYPES_MAX = 8 };
+// More than any host has of both: what lies here for each of them is a few pointers.
+enum { SHOWN_TYPES_MAX = 64 };
 
 struct shown {
     const struct view_history *history; // of level 1; only on the page for people, else NULL

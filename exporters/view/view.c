@@ -33,13 +33,14 @@ static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, s
     return copy;
 }
 
-enum { TEXTS_N = 9 };
+enum { TEXTS_N = 10 };
 
 // The strings that a view has copies of.
 static void find_texts(struct view *view, const char **texts[TEXTS_N]) {
-    const char **const all[TEXTS_N] = {&view->hostname,   &view->core_type,       &view->pmu,
-                                       &view->cpu_vendor, &view->cpu_model,       &view->cpu_microarchitecture,
-                                       &view->profile,    &view->files.recording, &view->files.textfile};
+    const char **const all[TEXTS_N] = {&view->hostname,       &view->core_type,       &view->pmu,
+                                       &view->cpu_vendor,     &view->cpu_model,       &view->cpu_microarchitecture,
+                                       &view->profile,        &view->files.recording, &view->files.textfile,
+                                       &view->files.elsewhere};
     memcpy(texts, all, sizeof(all));
 }
 
@@ -177,6 +178,13 @@ bool view_time(double seconds, char out[VIEW_TIME_MAX]) {
     time_t time = (time_t)seconds;
     struct tm utc;
     return gmtime_r(&time, &utc) && strftime(out, VIEW_TIME_MAX, "%Y-%m-%d %H:%M:%S UTC", &utc) > 0;
+}
+
+bool view_recorded_elsewhere(const struct view *view, char out[VIEW_ELSEWHERE_MAX]) {
+    if (view->files.elsewhere)
+        (void)snprintf(out, VIEW_ELSEWHERE_MAX, "the recording of this host's core type %.60s holds what there was",
+                       view->files.elsewhere);
+    return view->files.elsewhere;
 }
 
 const char *view_recording_text(int error) {

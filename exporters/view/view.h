@@ -47,6 +47,8 @@ struct view {
     struct view_files {
         const char *recording; // that readings are written to; NULL: none
         const char *textfile;  // that the page for Prometheus is written to; NULL: none
+        const char *elsewhere; // of a replay: the core type whose recording has what the host counted beside its cores,
+                               // with PMUs and of memory; NULL: this one has it
     } files;
     const struct adapt_report *adapt; // of the adaptive schedule; NULL: the schedule is fixed
     struct platform *platform;        // of the host; NULL: not collected
@@ -108,6 +110,11 @@ bool view_interval_tells(const struct catalog_metric *metric, double value, doub
 // 1970 to 9999.
 enum { VIEW_TIME_MAX = 32 };
 bool view_time(double seconds, char out[VIEW_TIME_MAX]);
+
+// True for a replay of a recording that leaves what the host counted beside its cores to that of another core type;
+// `out` says so for people.
+enum { VIEW_ELSEWHERE_MAX = 160 };
+bool view_recorded_elsewhere(const struct view *view, char out[VIEW_ELSEWHERE_MAX]);
 
 // Explains the negative errno of a recording, or of a text file, that cannot be written, for people.
 const char *view_recording_text(int error);

@@ -5,12 +5,13 @@
 // What was asked of the history, copied: the exporters render it without a lock.
 
 #include "core/history/marks.h"
+#include "core/memory/memory_metric.h"
 #include "exporters/view/view.h"
 
 struct view_history_series {
-    const struct view *view; // of the core type
-    size_t metric;           // of the plan
-    long socket;             // HISTORY_HOST: of the host
+    const struct view *view; // of the core type or the kind of boxes; NULL: what the kernel counts of memory
+    size_t metric;           // of the plan; or enum memory_metric
+    long id;                 // HISTORY_HOST: of the host; else the kernel's number of the socket or NUMA node
     const double *values;    // one for each step; NaN: not measured
 };
 
@@ -21,8 +22,8 @@ struct view_history_mark {
 
 struct view_history {
     const struct view *view; // the first type's
-    bool sockets;            // series of sockets, not of the host
-    uint64_t step_ns, first; // as in struct history_range
+    enum memory_scope scope; // whose series they are
+    uint64_t step_ns, first; // as in struct steps_range
     size_t n_steps;
     int64_t wall_offset_ns; // 0: times are not known
     struct view_history_series *series;

@@ -20,12 +20,26 @@ int view_memory_peak_metric(const struct view *view) {
     return -1;
 }
 
-double view_memory_peak(const struct view *view, const struct snapshot *snapshot, size_t socket) {
+double view_memory_peak_stated(const struct view *view, size_t socket) {
     const struct topology_socket *of = &view->layout->topology->sockets[socket];
-    double stated = of->memory_bytes_per_second;
-    int metric = view_memory_peak_metric(view);
-    double measured = metric < 0 || of->excluded > 0 ? NAN : rate_of(view, snapshot, socket, (size_t)metric);
+    bool measured = view_memory_peak_metric(view) >= 0 && of->excluded == 0;
+    return of->peak == TOPOLOGY_PEAK_FIRMWARE && measured ? 0 : of->memory_bytes_per_second;
+}
+
+double view_memory_peak(const struct view *view, const struct snapshot *snapshot, size_t socket) {
+    double stated = view_memory_peak_stated(view, socket);
+    int metric = view->layout->topology->sockets[socket].excluded > 0 ? -1 : view_memory_peak_metric(view);
+    double measured = metric < 0 || stated > 0 ? NAN : rate_of(view, snapshot, socket, (size_t)metric);
     return stated > 0 ? stated : measured > 0 ? measured : NAN;
+}
+
+const char *view_memory_peak_source(const struct view *view, const struct snapshot *snapshot, size_t socket) {
+    static const char *const names[TOPOLOGY_PEAKS_N] = {[TOPOLOGY_PEAK_HOST] = "host",
+                                                        [TOPOLOGY_PEAK_CONFIGURED] = "configuration",
+                                                        [TOPOLOGY_PEAK_FIRMWARE] = "firmware"};
+    if (view_memory_peak_stated(view, socket) > 0)
+        return names[view->layout->topology->sockets[socket].peak];
+    return isfinite(view_memory_peak(view, snapshot, socket)) ? "clock" : NULL;
 }
 
 static bool add_metric(const struct shown_type *kind, size_t socket, size_t metric, struct view_memory *out) {

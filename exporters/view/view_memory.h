@@ -17,9 +17,14 @@ struct view_memory {
 // not in the plan.
 int view_memory_peak_metric(const struct view *view);
 
-// The most bytes a second that the DRAM of the kind's socket can move: what the configuration or the firmware says, or
-// else what the boxes measured in the last round. NaN: unknown, as where boxes are left out.
+// The most bytes a second that the DRAM of the kind's socket can move: what the configuration says or the channels and
+// their speed make, or else what the boxes measured in the last round, or else what the firmware rates it at. NaN:
+// unknown, as where boxes are left out.
 double view_memory_peak(const struct view *view, const struct snapshot *snapshot, size_t socket);
+// The same as far as it does not change; 0: unknown, or the boxes measure it.
+double view_memory_peak_stated(const struct view *view, size_t socket);
+// Where it is from: "host", "configuration", "clock" or "firmware"; NULL: it is unknown.
+const char *view_memory_peak_source(const struct view *view, const struct snapshot *snapshot, size_t socket);
 
 // Of the socket with the kernel's number `socket`. False: no PMU of this host measures its memory.
 bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out);

@@ -112,8 +112,16 @@ def capacity():
         panels.lines("Memory nearest to its peak", "Bytes a second over the most that the memory of a socket can move, of the ten sockets with the largest share. "
                      "Above 0.7 a socket that is bound by memory is short of bandwidth; below 0.4 it waits for latency. Sockets whose peak is not known "
                      "are absent.", "percentunit",
-                     [(f"topk(10, instance_socket:topdownd_memory_utilization:ratio5m {THESE})", "{{instance}} socket {{socket}}")], (24, 8),
+                     [(f"topk(10, instance_socket:topdownd_memory_utilization:ratio5m {THESE})", "{{instance}} socket {{socket}}")], (12, 8),
                      {"min": 0, "max": 1}),
+        panels.lines("Most memory of other nodes", "Allocations of memory on another NUMA node than that of the CPU that asked, as a share of all, of the ten hosts "
+                     "with the largest. Threads or memory that are pinned to the wrong node, or a node that is full. Hosts with one node are absent.",
+                     "percentunit", [(f"topk(10, instance:topdownd_numa_remote_allocations:ratio5m {THESE})", "{{instance}}")], (12, 8),
+                     {"min": 0, "max": 1}),
+        panels.lines("Most traffic of devices", "Bytes a second that devices write into memory (`in`) and read from it (`out`), of the ten sockets and directions with the "
+                     "most. Hosts that do not measure devices (`uncore.groups` with `io`) are absent.", "Bps",
+                     [(f"topk(10, sum by (instance, socket, direction) (rate(topdownd_io_bytes_total[5m]) {THESE}))",
+                       "{{instance}} socket {{socket}} {{direction}}")], (24, 8), {"min": 0}),
     ]
 
 

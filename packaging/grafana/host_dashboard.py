@@ -107,6 +107,13 @@ def memory():
                        "allocations"),
                       (f"sum by (socket) ({of_home('topdownd_resctrl_memory_bytes_total')}) / sum by (socket) ({rate(moved, whole=True)}) - 1",
                        "resctrl, socket {{socket}}")], (24, 8)),
+        panels.lines("Devices", "Bytes a second that devices write into the memory of a socket (`in`) and read from it (`out`), over PCIe or a link to another "
+                     "chip. Empty unless topdownd measures them (`uncore.groups` with `io`).", "Bps",
+                     [(f"sum by (socket, kind, direction) ({rate('topdownd_io_bytes_total', whole=True)})",
+                       "socket {{socket}} {{kind}} {{direction}}")], (12, 8), {"min": 0}),
+        panels.lines("Moved between tiers", "Memory a second that the kernel moves to a faster tier (promoted) and to a slower one (demoted), such as DRAM and CXL. "
+                     "Much of both: what is used does not fit into the fast one. Empty on hosts with one kind of memory.", "Bps",
+                     [(f"sum by (direction) ({rate('topdownd_memory_tier_moved_bytes_total', whole=True)})", "{{direction}}")], (12, 8), {"min": 0}),
     ]
 
 

@@ -29,10 +29,10 @@ exec "$@"
 """
 
 
-def run(*command, status=0, **options):
+def run(*command, status=0, timeout=e2e.TIMEOUT, **options):
     """What the program says on both outputs; an AssertionError with all of it if it ends otherwise."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", timeout=e2e.TIMEOUT, check=False, **options)
+                          errors="replace", timeout=timeout, check=False, **options)
     assert status is None or done.returncode == status, f"{' '.join(command)}: status {done.returncode}\n{done.stdout}"
     return done.stdout
 
@@ -57,7 +57,7 @@ def build(root, folder, umask=0o022):
     run("chmod", "-R", {0o022: "go=u-w", 0o077: "go="}[umask], folder)
     ours = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | {"CCACHE_DISABLE": "1"}
     for words in (["--preset", "package"], ["--build", "--preset", "package"]):
-        run("cmake", *words, cwd=folder, env=ours, umask=umask)
+        run("cmake", *words, cwd=folder, env=ours, umask=umask, timeout=2 * e2e.TIMEOUT)
     return f"{folder}/build/package"
 
 

@@ -24,7 +24,8 @@ def need():
 
 
 def run(*arguments):
-    done = subprocess.run([PROMTOOL, *arguments], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    done = subprocess.run([PROMTOOL, *arguments], capture_output=True, text=True, timeout=TIMEOUT, check=False,
+                          env={"GOGC": "400"} | os.environ)  # a third less CPU time than with the memory cleaned up as often as usual
     return done.returncode, done.stdout + done.stderr
 
 

@@ -137,7 +137,9 @@ def test_ended_early_it_leaves_nothing_behind():
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
         path = os.path.join(folder, "bundle.tar.gz")
         command = [BINARY, "doctor", "--bundle", path, "--path.data", ROOT, "--path.run", folder, "--pmu", f"sim:{STEADY}"]
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
         process = subprocess.Popen(command, env=os.environ | {"TMPDIR": temporary}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        signal.signal(signal.SIGINT, before)
         try:
             e2e.wait_for(lambda: any("recording" in files for _, _, files in os.walk(temporary)), "its own recording")
             process.send_signal(signal.SIGINT)

@@ -25,11 +25,14 @@ def check(*words, yaml=None, web=None):
         done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
     assert done.returncode == text.returncode and done.stderr == "", (text, done)
     said = json.loads(done.stdout)
-    assert list(said) == ["valid", "files", "hostname", "profile", "core_types", "mistakes", "warnings"], said
+    assert list(said) == ["valid", "files", "hostname", "profile", "core_types", "uncore", "uncore_not_measured", "mistakes", "warnings"], said
     assert said["valid"] == (said["mistakes"] == []) == (done.returncode != 2), (done.returncode, said)
-    assert len(re.findall(r"^(?:core type \S+ )?warning: ", text.stdout.replace(": warning: ", " warning: "), re.M)) == len(said["warnings"]), text
+    assert len(re.findall(r"^(?:core type \S+ |PMUs \S+ )?warning: ", text.stdout.replace(": warning: ", " warning: "), re.M)) == len(said["warnings"]), text
     for warning in said["warnings"]:
         assert warning["text"] in text.stdout and (warning["remedy"] or "") in text.stdout, (warning, text)
+        place = f"{config}:{warning['line']}: "
+        assert (warning["file"] == config) == (warning["line"] > 0) == (warning["column"] > 0), warning
+        assert warning["line"] == 0 or f"warning: {place}{warning['text']}" in text.stdout, (warning, text)
     for mistake in said["mistakes"]:
         assert mistake["text"] in text.stderr, (mistake, text)
     return done.returncode, said
@@ -81,6 +84,32 @@ def test_unwise_settings_are_warned_of():
     if os.path.isdir("/dev/shm"):
         assert "record_in_memory" in warnings_of(yaml="record: {path: /dev/shm/a, size: 1M}\n")
     return f"{len(UNWISE)} settings"
+
+
+def places_of(word, *words, **how):
+    """Line and column of each warning of the word."""
+    return [(warning["line"], warning["column"]) for warning in check(*words, **how)[1]["warnings"] if warning["check"] == word]
+
+
+def test_a_warning_of_a_setting_names_its_place():
+    for word, yaml in UNWISE.items():
+        places = places_of(word, yaml="\n\n" + yaml)
+        assert places and all(line > 2 for line, _ in places), (word, places)
+    assert places_of("idle_large", yaml="idle: 80%\nprofiles:\n  default:\n    groups: [stage_1]\n    idle: 70%\n") == [(5, 11)], "the profile wins"
+    assert places_of("idle_large", yaml="idle: 80%\nprofiles:\n  default: {groups: [stage_1]}\n  other: {groups: [], idle: 70%}\n") == [(1, 7)]
+    assert places_of("group_not_plannable", yaml="counters: {reserve: 5}\nprofiles:\n  default:\n    groups:\n    - stage_1\n    - MPKI\n")[-1] == (6, 7)
+    assert places_of("groups_missing", "--cpu", "zen4", yaml="profiles:\n  default:\n    groups: [stage_1, L1D_Cache_Effectiveness]\n") == [(3, 13)]
+    assert places_of("listen_unprotected", "--web.listen-address", ":10999") == [(0, 0)], "the command line has no lines"
+
+
+def test_what_a_scenario_lacks_outside_the_cores_is_told():
+    yaml = "uncore:\n  groups: [memory, llc,\n    io, Queue_Latency]\n  boxes: {exclude: [imc_0, umc_1]}\n  pmus: [{name: power, events: [x]}]\n"
+    assert places_of("uncore_groups", "--pmu", "sim:zen4", yaml=yaml) == [(2, 20), (3, 5), (3, 9)]
+    assert places_of("boxes_missing", "--pmu", "sim:zen4", yaml=yaml) == [(4, 21)]
+    said = check("--pmu", "sim:zen4", yaml=yaml)[1]["warnings"]
+    assert any("a.yaml:5: a simulated host has no PMU power" in warning["text"] for warning in said), said
+    assert any("uncore.boxes leaves out 1 of" in warning["text"] for warning in said), said
+    assert places_of("uncore_groups", "--pmu", "sim:zen4", yaml="uncore: {groups: [memory]}\n") == []
 
 
 def test_wise_ones_beside_them_are_not():
@@ -145,7 +174,7 @@ def test_the_manual_has_each_warning():
     told = set(re.findall(r"^\.It Li ([a-z_, ]+)$", page, re.M))
     told = {word for line in told for word in re.split(r"[ ,]+", line)}
     assert words <= told, words - told
-    assert told - {"valid", "files", "hostname", "profile", "core_types", "mistakes", "warnings"} <= words, told - words
+    assert told - {"valid", "files", "hostname", "profile", "core_types", "uncore", "uncore_not_measured", "mistakes", "warnings"} <= words, told - words
     return f"{len(words)} warnings"
 
 

@@ -157,6 +157,8 @@ class Pod(e2e.Program):
             raise
 
     def __exit__(self, *_):
+        with contextlib.suppress(OSError, ValueError):  # a daemon that changed its user does not die with its parent
+            os.kill(self.daemon(), signal.SIGKILL)
         super().__exit__()
         with contextlib.suppress(OSError):
             self.own.cleanup()

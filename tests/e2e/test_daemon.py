@@ -127,11 +127,11 @@ def test_cpus_that_the_host_does_not_have_are_refused_with_their_place():
 def test_a_round_that_is_too_long_for_usual_windows_is_warned_of():
     for yaml, minutes in (("slot: 60s\nidle: 90%\n", 80), ("slot: 5s\n", None)):
         status, log = e2e.run_daemon("check-config", "--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + yaml)
-        assert status == 0 and ("warning: a round takes" in log) == bool(minutes), log
+        assert status == 0 and ("topdownd.yaml:2: a round takes" in log) == bool(minutes), log
         if minutes:
             assert f"a round takes {minutes * 60} s" in log and f"{4 * minutes} min" in log, log
     with e2e.Daemon("--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + "slot: 60s\nidle: 90%\n") as daemon:
-        assert "warning: profile default: a round takes 4800 s" in daemon.log(), daemon.log()
+        assert "topdownd.yaml:2: profile default: a round takes 4800 s" in daemon.log(), daemon.log()
 
 
 def test_a_round_of_days_is_refused():

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the kernel counts of memory on made-up hosts: NUMA nodes, CXL, tiers and resctrl, on the pages of a daemon."""
 
+import json
 import os
 import re
+import subprocess
 import tempfile
 
 import e2e
@@ -83,7 +85,8 @@ def test_two_nodes_have_five_series_and_the_page_follows():
             assert page["interval_seconds"] > 9 and page["resctrl"]["state"] == "counting", page
             assert page["resctrl"]["sockets"][0] | {"bytes_per_second": 0} == {
                 "socket": 0, "local_bytes_total": 700, "remote_bytes_total": 300, "all_bytes_total": None, "bytes_per_second": 0,
-                "controllers_bytes_per_second": None}, page
+                "controllers_bytes_per_second": None,
+                "values": {"resctrl_memory_bytes_per_second": None, "resctrl_remote_ratio": None}}, page
             assert values(daemon)[("topdownd_resctrl_memory_bytes_total", "remote", "0")] == 300
             assert "25 % of all allocations were on another node" in daemon.get("/")
             assert "resctrl counts the bytes of 1 last-level cache" in daemon.log()
@@ -144,6 +147,57 @@ def test_a_full_page_obeys_its_schema():
             page = daemon.json("/api/v1/memory")
     assert len(page["nodes"]) == 3 and len(page["resctrl"]["domains"]) == 1 and page["nodes"][2]["access"]["read_seconds"] == 2.5e-7, page
     test_schema.check("memory", page)
+
+
+def test_the_history_has_shares_and_rates_of_the_host_its_nodes_and_its_sockets():
+    """A reading stands for its interval. Names that nobody has, and nodes of a host with one, are refused with the reason."""
+    needs_events()
+    with tempfile.TemporaryDirectory() as folder:
+        host = two_nodes(folder)
+        host.resctrl()
+        with host.daemon() as daemon:
+            known = daemon.json("/api/v1/memory")["timestamp_seconds"]
+            host.vmstat(local=9300, other=1100)
+            host.node(1, "1", local_node=960, other_node=140)
+            host.resctrl(total=2000, local=950)
+            e2e.wait_for(lambda: daemon.json("/api/v1/memory")["timestamp_seconds"] > known, "the next reading", READ_SECONDS)
+            page = daemon.json("/api/v1/memory")
+            seconds = page["interval_seconds"]
+            assert page["values"]["numa_remote_allocation_ratio"] == 0.25 and page["values"]["tier_promoted_bytes_per_second"] is None, page
+            assert page["nodes"][1]["values"] == {"numa_remote_allocation_ratio": 0.4, "numa_missed_allocation_ratio": None}, page
+            assert page["resctrl"]["sockets"][0]["values"]["resctrl_remote_ratio"] == 0.75, page
+            history = daemon.json("/api/v1/history?metric=ipc,numa_remote_allocation_ratio,numa_migrated_pages_per_second")
+            test_schema.check("history", history)
+            assert last(history) == {"numa_remote_allocation_ratio": 0.25, "numa_migrated_pages_per_second": 0}, history
+            nodes = daemon.json("/api/v1/history?scope=node")
+            test_schema.check("history", nodes)
+            assert [(series["node"], series["metric"]) for series in nodes["series"]] == [
+                (node, f"numa_{what}_allocation_ratio") for what in ("remote", "missed") for node in (0, 1)], nodes
+            assert nodes["scope"] == "node" and abs(newest(nodes["series"][1]) - 0.4) < 1e-6, nodes
+            sockets = daemon.json("/api/v1/history?scope=socket&metric=resctrl_memory_bytes_per_second,resctrl_remote_ratio")
+            assert abs(last(sockets)["resctrl_memory_bytes_per_second"] * seconds - 1000) < 0.01 and sockets["series"][0]["socket"] == 0, sockets
+            assert "data-metric=\"numa_remote_allocation_ratio\"" in daemon.get("/")
+            seen = subprocess.run([BINARY, "top", "--once", "--url", f"http://127.0.0.1:{daemon.port}"], capture_output=True, text=True,
+                                  timeout=e2e.TIMEOUT, env=os.environ | {"LC_ALL": "C.UTF-8"}).stdout
+            assert re.search(r"Remote allocations +25\.0 %", seen), seen
+            for query, words in (("scope=cpu", "choose host, socket or node"), ("scope=node&metric=ipc", "no metric is measured under the name ipc")):
+                assert words in refused(daemon, query), query
+    with tempfile.TemporaryDirectory() as folder, Host(folder).node(0, "0-1").daemon() as daemon:
+        assert "this host has one NUMA node" in refused(daemon, "scope=node")
+
+
+def refused(daemon, query):
+    answer = e2e.fetch(daemon.port, f"/api/v1/history?{query}")
+    assert answer.status == 400, answer.text()
+    return json.loads(answer.text())["error"]
+
+
+def newest(series):
+    return [value for value in series["values"] if value is not None][-1]
+
+
+def last(history):
+    return {series["metric"]: newest(series) for series in history["series"] if series["metric"] != "ipc"}
 
 
 def test_a_file_that_cannot_be_understood_is_told_once():

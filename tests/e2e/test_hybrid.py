@@ -144,7 +144,7 @@ def test_a_group_of_one_type_is_no_mistake_and_one_of_none_is():
     groups = "profiles: {default: {groups: [Topdown_L1, %s]}}\n"
     status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{HYBRID}", yaml=e2e.LISTEN_ANYWHERE + groups % "Rename_Effectiveness")
     assert status == 0, said
-    assert re.findall(r"core type (\S+): warning: this host cannot measure Rename_Effectiveness", said) == ["c1-nano"], said
+    assert re.findall(r"core type (\S+): warning: \S+:\d+: this host cannot measure Rename_Effectiveness", said) == ["c1-nano"], said
     status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{HYBRID}", yaml=e2e.LISTEN_ANYWHERE + groups % "Rename_Efectiveness")
     assert status == 2 and "did you mean 'Rename_Effectiveness'" in said, said
 

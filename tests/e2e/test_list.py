@@ -3,6 +3,7 @@
 
 import glob
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -189,6 +190,35 @@ def test_a_host_or_cpu_without_pmus_outside_the_cores_is_told_in_a_sentence():
             assert json.loads(run(what, "--path.sysfs", empty, "--json").stdout) == []
     assert run("pmus", "--cpu", "a64fx").stdout.startswith("No spec has PMUs outside the cores of this CPU.")
     assert run("pmus", "--cpu", "sapphire-rapids").stdout.startswith("NAME")
+
+
+def test_a_simulated_host_has_the_boxes_of_its_scenario_and_a_recording_points_to_its_replay():
+    boxes = listed("boxes", "--pmu", "sim:sapphire-rapids")
+    assert [sum(box["name"] == name for box in boxes) for name in ("imc", "home", "upi")] == [16, 64, 8], boxes
+    assert boxes[8] == {"name": "imc", "group": "memory", "box": "imc_8", "type": None, "cpu": 32, "socket": 1,
+                        "node": None, "reason": None}, boxes[8]
+    pmus = listed("pmus", "--pmu", "sim:zen4")
+    assert {(pmu["name"], pmu["boxes"], pmu["pmu"]) for pmu in pmus} == {("umc", 24, None)}, pmus
+    assert [pmu["config"] for pmu in pmus] == ["0x10a", "0x20a", "0x0"], pmus
+    for what in ("pmus", "boxes"):
+        assert run(what, "--pmu", "sim:granite-rapids").stdout.startswith("This simulated host has no PMUs outside the cores")
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "boxes")
+        with lzma.open(os.path.join(ROOT, "tests/data/recordings/boxes-of-version-5.xz")) as kept, open(recording, "wb") as file:
+            file.write(kept.read())
+        said = run("boxes", "--pmu", f"replay:{recording}")
+        assert said.returncode == 0 and "its replay tells" in said.stdout, said
+
+
+def test_simulated_boxes_count_every_event_that_is_open_by_default():
+    for name in ("sapphire-rapids", "zen4", "neoverse-v2"):
+        kinds = json.loads(e2e.read_text(os.path.join(ROOT, "scenarios", f"{name}.json")))["uncore"]
+        for kind in kinds:
+            events = {pmu["event"] for pmu in listed("pmus", "--pmu", f"sim:{name}")
+                      if pmu["name"] == kind["kind"] and "Traffic" in pmu["groups"]}
+            for load in kind["loads"].values():
+                for keyframe in load["keyframes"]:
+                    assert events <= keyframe["rates"].keys(), (name, kind["kind"], events, keyframe)
 
 
 def test_a_list_of_this_host_needs_no_privileges():

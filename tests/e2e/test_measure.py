@@ -207,6 +207,7 @@ def test_this_host_is_measured():
 
 def test_exit_statuses_tell_what_went_wrong():
     for words, status, said in ((("--groups", "Nope"), 2, "no spec has a metric group 'Nope'"),
+                                (("--groups", "Latency", "--", "true"), 2, "'Latency' is of PMUs outside the cores, which count for sockets"),
                                 (("--groups", "a,,b"), 2, "--groups: takes the names"),
                                 (("--cpus", "x"), 2, "not a list of CPUs"), (("--cpus", "8000"), 2, "none of the CPUs"),
                                 (("--json", "--csv"), 2, "there is one output"), (("--by", "core"), 2, "--by takes host"),

@@ -269,12 +269,10 @@ def test_each_socket_says_how_long_reads_wait_where_that_is_measured():
     with changed(uncore=kinds) as pmu, e2e.Daemon("--pmu", pmu, yaml=YAML + "uncore: {groups: [memory, Queue_Latency]}\n") as daemon:
         def waits():
             page = e2e.fetch(daemon.port, "/").text()
-            found = [re.sub("<.*?>", "", line) for line in re.findall(r'<p class="memory">(Latency.*)', page)]
-            return page if len(found) == 2 and all(" ns " in line for line in found) else None
-        page = e2e.wait_for(waits, "latencies")
-        told = [re.sub("<.*?>", "", line) for line in re.findall(r'<p class="memory">(Latency.*)', page)]
-        assert told == [f"Latency of reads in the memory controller&#39;s queue: {ns} ns Its history" for ns in (100, 50)] or \
-            told == [f"Latency of reads in the memory controller's queue: {ns} ns Its history" for ns in (100, 50)], told
+            found = re.findall(r'<dl class="latency"><dt><a [^>]*>(.*)</a><dd class="nb">(.*)', page)
+            return (page, found) if len(found) == 2 else None
+        page, told = e2e.wait_for(waits, "latencies")
+        assert told == [("Latency of reads in the memory controller&#39;s queue", f"{ns} ns") for ns in (100, 50)], told
         links = re.findall(r'<a id="(latency[^"]*)" data-metric="memory_queue_latency_seconds" href="/api/v1/history\?scope=socket&amp;metric=', page)
         assert len(set(links)) == 2, links
         assert len(daemon.json("/api/v1/history?scope=socket&metric=memory_queue_latency_seconds")["series"]) == 2

@@ -170,7 +170,8 @@ def test_a_host_without_slots_is_replayed_as_it_was():
             daemon.stop()
 
 
-def test_what_was_measured_with_a_vendors_files_asks_for_them():
+def test_what_was_measured_with_a_vendors_files_is_replayed_without_them():
+    """A recording with little room leaves their catalog out: its replay asks for the files."""
     telemetry = os.path.realpath(os.path.join(ROOT, "../shared/telemetry"))
     if not os.path.isdir(telemetry):
         raise e2e.Skip("the vendors' files are not there")
@@ -180,19 +181,24 @@ def test_what_was_measured_with_a_vendors_files_asks_for_them():
         for number, (files, kind, options) in enumerate((
                 ("linux/arch", "perf", ("--pmu", f"sim:{STEADY}")), ("arm", "arm", ("--pmu", f"sim:{STEADY}")),
                 ("linux/arch", "perf", ("--path.sysfs", host, "--path.procfs", host)))):
-            path, specs = os.path.join(folder, str(number)), f"specs: {{path: '{telemetry}/{files}', format: {kind}}}\n"
-            with e2e.Daemon(*options, "--record", path, yaml=SHORT + specs) as daemon:
-                daemon.wait_round(3)
-                plan, live = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu")
-                daemon.stop()
-            said = refused("--pmu", f"replay:{path}")
-            assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
-            with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + specs) as daemon:
-                again = wait_end(daemon)
-                assert plan_of(daemon) == plan
-                assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
-                assert "another version" not in daemon.log(), daemon.log()
-                daemon.stop()
+            specs = f"specs: {{path: '{telemetry}/{files}', format: {kind}}}\n"
+            for size in ("256M", "1M"):
+                path, small = os.path.join(folder, f"{number}-{size}"), size == "1M"
+                with e2e.Daemon(*options, "--record", path, "--record.size", size, yaml=SHORT + specs) as daemon:
+                    daemon.wait_round(3)
+                    plan, live, catalog = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu"), daemon.json("/api/v1/catalog")
+                    daemon.stop()
+                if small:
+                    said = refused("--pmu", f"replay:{path}")
+                    assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
+                with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + (specs if small else "")) as daemon:
+                    again = wait_end(daemon)
+                    assert plan_of(daemon) == plan
+                    assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
+                    assert "another version" not in daemon.log(), daemon.log()
+                    replayed = daemon.json("/api/v1/catalog")
+                    assert (replayed["metrics"], replayed["groups"]) == (catalog["metrics"], catalog["groups"])
+                    daemon.stop()
 
 
 def test_the_configuration_says_where_to_record():
@@ -230,7 +236,7 @@ def test_check_config_warns_where_nothing_could_be_recorded():
         config = e2e.write_text(os.path.join(folder, "c.yaml"), SHORT + f"record: {{path: '{path}', size: 2M}}\n")
         check = [BINARY, "check-config", "--config", config, "--path.data", ROOT, "--pmu", "sim"]
         said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
-        assert f"recording to {path}, 2 MiB at most\nwarning: record.path: {path} cannot be made" in said, said
+        assert f"recording to {path}, 2 MiB at most\nwarning: {config}:3: record.path: {path} cannot be made" in said, said
         os.mkdir(os.path.dirname(path))
         said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
         assert "recording to" in said and "warning" not in said and not os.listdir(os.path.dirname(path)), said

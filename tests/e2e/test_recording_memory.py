@@ -78,6 +78,27 @@ def test_what_was_said_of_memory_comes_back():
                 assert "warning" not in daemon.log() and " error" not in daemon.log(), daemon.log()
 
 
+def test_the_limit_of_series_counts_those_of_a_replay():
+    """Without these counts there are fewer, by theirs."""
+    test_host_memory.needs_events()
+    numbers = []
+    for counts in ("auto", "off"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "recording")
+            host = made_up(os.path.join(folder, "host"))
+            with e2e.Daemon("--path.sysfs", host.folder, "--path.procfs", host.folder, "--record", path,
+                            yaml=f"{e2e.LISTEN_ANYWHERE}interval: 1s\nuncore: {{numa: {counts}, resctrl: {counts}}}\n") as daemon:
+                daemon.wait_round(1)
+                assert len(test_host_memory.values(daemon)) == (9 if counts == "auto" else 0)
+                daemon.stop()
+            with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + "max_series: 10\n") as daemon:
+                wait_end(daemon)
+                told = re.findall(r"/metrics has (\d+) series", daemon.log())
+            assert len(told) == 1, told
+            numbers.append(int(told[0]))
+    assert numbers[0] - numbers[1] == 9, numbers
+
+
 def test_readings_are_few_and_small():
     test_host_memory.needs_events()
     with tempfile.TemporaryDirectory() as folder:

@@ -189,6 +189,17 @@ def test_time_that_nothing_covers_is_not_room_for_more():
     assert [value for _, value in covered + capacity + headroom] == [0.5, 0.25, 0.5], (covered, capacity, headroom)
 
 
+def test_a_host_has_the_headroom_that_it_has_from_the_first_minute_on():
+    """Two minutes of scrapes are less than the five of a rate: what is compared with one shrinks as it does."""
+    loaded = host() | memory("web-1", 0, peak=1e9, read=4e8, write=1e8)
+    names = ("instance:topdownd_headroom", "role_model:topdownd_headroom", "instance:topdownd_effective_capacity", "instance_socket:topdownd_memory_utilization")
+    for minute, scraped in ((2, True), (60, False)):
+        *found, rate, share = Rules(loaded).ask([(f"round({name}:ratio5m, 0.0001)", minute) for name in names] + [
+            ("sum(instance_category:topdownd_pipeline_slots:rate5m)", minute), ("round(instance:topdownd_scraped:ratio5m, 0.01)", minute)])
+        assert [[value for _, value in each] for each in found] == [[0.5], [0.5], [0.25], [0.5]], (minute, found)
+        assert (rate[0][1] < 0.6 * SLOTS) == scraped == (share[0][1] < 0.6), (minute, rate, share)
+
+
 def memory(instance, socket, peak=None, kind="dram", **rates):
     """The bytes of a socket's memory by direction, so many a second, and its peak where that is known."""
     found = {series("topdownd_memory_bytes_total", **about(instance), socket=socket, direction=direction, kind=kind): grows((rate, 120))

@@ -46,7 +46,7 @@ def warnings(pmu="sim", **settings):
     text = "".join(f"{key}: {value}\n" for key, value in settings.items())
     status, said = e2e.run_daemon("check-config", "--pmu", pmu, yaml=e2e.LISTEN_ANYWHERE + text)
     assert status == 0, said
-    return re.findall(r"^warning: (/metrics\S*) (?:has|would have) (\d+) series, more than (\w+) \((\d+)\)", said, re.M)
+    return re.findall(r"^warning: \S+:\d+: (/metrics\S*) (?:has|would have) (\d+) series, more than (\w+) \((\d+)\)", said, re.M)
 
 
 def test_check_config_warns_above_the_limits_and_only_there():

@@ -190,7 +190,7 @@ def test_check_config_says_where_it_writes_and_what_is_in_the_way():
     with tempfile.TemporaryDirectory() as folder:
         text = said(f"textfile: {{path: {folder}}}\n")
         assert f"writing {folder}/topdownd.prom every 10 s" in text and "warning" not in text, text
-    assert "warning: /nonexistent: the folder does not exist" in said("textfile: {path: /nonexistent, interval: 15s}\n")
+    assert "topdownd.yaml:1: /nonexistent: the folder does not exist" in said("textfile: {path: /nonexistent, interval: 15s}\n")
 
 
 def test_a_daemon_that_nobody_can_read_says_so():

@@ -124,6 +124,23 @@ def of_kinds(folder, kinds, peak=None):
     return f"sim:{path}"
 
 
+def test_boxes_of_a_simulated_host_can_be_left_out():
+    """As those of a real host: sums are of the others, and the peak of all is no peak of theirs."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = of_kinds(folder, [("imc", "imc-sapphire-rapids", 2, {"UNC_M_CAS_COUNT.RD": 1e6})], peak=1e11)
+        with e2e.Daemon("--pmu", host, yaml=YAML + "uncore: {boxes: {exclude: [imc_1]}}\n") as daemon:
+            daemon.wait_round(3)
+            kind, page = daemon.json("/api/v1/uncore")["kinds"][0], daemon.get("/metrics")
+            assert [(socket["boxes"], socket["boxes_left_out"]) for socket in kind["sockets"]] == [(1, 1), (2, 0)], kind
+            assert [box["box"] for box in kind["boxes"]] == [0, 2, 3] and kind["boxes"][1]["name"] == "imc_2", kind
+            rates = [socket["traffic"][0]["bytes_per_second"] for socket in kind["sockets"]]
+            assert all(abs(rate / truth - 1) < 0.01 for rate, truth in zip(rates, (64e6, 128e6))), rates
+            assert [socket["peak_bytes_per_second"] for socket in kind["sockets"]] == [None, 1e11], kind
+            assert e2e.value_of(page, "topdownd_uncore_error", pmu="imc", reason="left_out") == 1
+        with e2e.Daemon("--pmu", host, yaml=YAML + "uncore: {boxes: {include: [upi_*]}}\n") as daemon:
+            assert daemon.json("/api/v1/uncore")["kinds"] == [], "a kind without a box is not measured"
+
+
 def test_a_simulated_host_measures_the_kinds_that_the_configuration_selects():
     """As a real host: its memory controllers alone by default, whatever kinds its scenario has."""
     for uncore, kinds in (("", ["imc"]), ("uncore: {groups: [memory, interconnect]}\n", ["imc", "upi"]),
@@ -483,7 +500,21 @@ def test_pmus_that_no_spec_knows_are_measured_by_the_kernels_names_and_units():
             assert [(event["name"], event["unit"]) for event in kind["sockets"][0]["events"]] == [("faults", "bytes")], kind
             boxes = sum(box["events"][0]["total"] for box in kind["boxes"])
             assert boxes == kind["sockets"][0]["events"][0]["total"], kind
+            check_chosen_elsewhere(daemon)
             assert "topdownd.yaml:3: this host shows no PMU bar: 'topdownd list pmus'" in daemon.log(), daemon.log()
+
+
+def check_chosen_elsewhere(daemon):
+    """Every page says that no spec has it; beside its total stands how fast it grows, of all boxes of a socket."""
+    name, unit = "event_faults", "bytes per second"
+    pages = [daemon.json(f"/api/v1/{page}")["uncore"][0] for page in ("snapshot?scope=socket", "catalog", "plan")]
+    assert [(kind["pmu"], kind["spec"]) for kind in pages] == [("uncore_foo", None)] * 3, pages
+    values, catalog = pages[0], pages[1]
+    assert values["metrics"][name]["unit"] == values["sockets"][0]["metrics"][name]["unit"] == catalog["metrics"][0]["unit"] == unit, (values, catalog)
+    kind = daemon.json("/api/v1/uncore")["kinds"][0]
+    whole, *parts = (part["metrics"][0] for part in (*kind["sockets"], *kind["boxes"]))
+    assert whole["metric"] == name and whole["unit"] == unit and len(parts) == 2, kind
+    assert abs(sum(part["value"] for part in parts) - whole["value"]) <= 1e-3 * whole["value"] + 1, kind
 
 
 def test_a_pmu_that_cannot_be_chosen_is_a_mistake_with_its_place():

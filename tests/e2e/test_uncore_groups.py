@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 
@@ -87,12 +88,39 @@ def test_only_groups_that_are_named_are_measured_and_bytes_stay_families_of_thei
         assert "llc_miss_local_bytes_per_second" not in page, "bytes are told once"
 
 
+def test_a_sum_of_more_events_than_counters_is_that_of_its_groups():
+    """As those of AMD's files: eight channels on four counters, of which each group is on half of the time."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("specs", "scenarios"):
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name))
+        path = os.path.join(folder, "specs/uncore/df-zen1.json")
+        spec = json.loads(e2e.read_text(path))
+        events = list(spec["events"])
+        spec["metrics"] = {"nodes_rate": {"title": "Channels", "description": "All.", "formula": f"({' + '.join(events)}) / cpu_seconds", "units": "1/s",
+                                          "events": events}}
+        spec["groups"]["metrics"] = {"Traffic": spec["groups"]["metrics"]["Traffic"] | {"metrics": ["nodes_rate"]}}
+        e2e.write_text(path, json.dumps(spec))
+        rates = {event: 1e6 * (1 + i) for i, event in enumerate(events)}
+        with e2e.Daemon("--pmu", simulated(folder, "df", "df-zen1", rates, host="zen4", boxes=1), "--path.data", folder,
+                        yaml=SECONDS + "uncore: {groups: [memory]}\n") as daemon:
+            daemon.wait_round(4)
+            counted, seconds = parts(daemon.get("/metrics"), "nodes_rate")
+            assert near(counted / seconds, sum(rates.values())), (counted, seconds)
+            assert "other users" not in daemon.log(), daemon.log()
+            return f"{len(events)} events"
+
+
 def test_a_group_that_nobody_has_is_a_mistake_with_its_place():
     for name, said in (("Latencie", "did you mean 'Latency'?"), ("memry", "did you mean 'memory'?"), ("x", "topdownd list pmus")):
         status, words = e2e.run_daemon("check-config", "--pmu", "sim:sapphire-rapids",
                                        yaml=e2e.LISTEN_ANYWHERE + f"uncore: {{groups: [memory, {name}]}}\n")
         assert status != 0 and f"no group outside the cores named '{name}'" in words and said in words, words
         assert ":2:27: " in words, words
+
+
+def test_a_group_outside_the_cores_in_a_profile_is_a_mistake_that_says_where_it_belongs():
+    status, words = e2e.run_daemon("check-config", "--pmu", "sim:zen4", yaml=e2e.LISTEN_ANYWHERE + "profiles: {default: {groups: [MPKI, Latency]}}\n")
+    assert status != 0 and ":2:37: metric group 'Latency' is of PMUs outside the cores, which count for sockets: name it in uncore.groups" in words, words
 
 
 def test_a_group_of_another_cpu_is_no_mistake():
@@ -110,21 +138,24 @@ def mesh_metrics():
     return evaluate_mesh.read(ARM)
 
 
-def test_metrics_of_arms_mesh_are_worth_what_its_formulas_say():
-    vendor = mesh_metrics()
-    with open(os.path.join(ROOT, "specs/uncore/mesh-cmn-700.json"), encoding="utf-8") as file:
+def mesh_is_worth_what_formulas_say(name, node):
+    """Of home nodes of this type."""
+    vendor, small, other = mesh_metrics(), node.lower(), "_all" if node == "HNS" else ""
+    with open(os.path.join(ROOT, f"specs/uncore/{name}.json"), encoding="utf-8") as file:
         spec = json.load(file)
     rates = {event: 1e6 * (1 + 0.37 * i) for i, event in enumerate(spec["events"])}
     # parts of a whole are less than it
-    rates |= {"PMU_HNF_SLCSF_CACHE_ACCESS": 9e7, "PMU_HNF_POCQ_REQS_RECVD": 8e7, "PMU_HNF_MC_REQS": 7e7, "PMU_RNI_TXREQFLITV": 6e7, "SYS_CMN_CYCLES": HERTZ}
+    rates |= {f"PMU_{node}_SLCSF_CACHE_ACCESS": 9e7, f"PMU_{node}_POCQ_REQS_RECVD": 8e7, f"PMU_{node}_MC_REQS": 7e7, "PMU_RNI_TXREQFLITV": 6e7,
+              "SYS_CMN_CYCLES": HERTZ}
     # one event under two names
-    rates |= {"hnf_cache_miss": rates["PMU_HNF_CACHE_MISS"], "hnf_slc_sf_cache_access": rates["PMU_HNF_SLCSF_CACHE_ACCESS"]}
+    rates |= {f"{small}_cache_miss{other}": rates[f"PMU_{node}_CACHE_MISS"],
+              f"{small}_slc_sf_cache_access{other}": rates[f"PMU_{node}_SLCSF_CACHE_ACCESS"]}
     groups = [name for name in spec["groups"]["metrics"] if name != "Cache"]
     ours = {name: metric["topdownd"]["name"] for name, metric in spec["metrics"].items() if name in vendor}
     wanted = {name: evaluate_mesh.evaluate(vendor, name, rates) / (100 if spec["metrics"][name]["units"].startswith("percent") else 1) for name in ours}
     assert len(wanted) > 50, len(wanted)
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon(
-            "--pmu", simulated(folder, "cmn", "mesh-cmn-700", rates, host="neoverse-v2", boxes=1, sockets=1),
+            "--pmu", simulated(folder, "cmn", name, rates, host="neoverse-v2", boxes=1, sockets=1),
             yaml=SECONDS + f"uncore: {{groups: [{', '.join(groups)}]}}\n") as daemon:
         def told():
             found = {labels["socket"] + name: value for name, labels, value in e2e.samples(daemon.get("/metrics")) if "socket" in labels}
@@ -134,6 +165,37 @@ def test_metrics_of_arms_mesh_are_worth_what_its_formulas_say():
                  if not near(found[f"0topdownd_{export}"], wanted[name])}
         assert not wrong, wrong
         return f"{len(ours)} of the file's {len(vendor)} metrics"
+
+
+def test_metrics_of_arms_mesh_are_worth_what_its_formulas_say():
+    return mesh_is_worth_what_formulas_say("mesh-cmn-700", "HNF")
+
+
+def test_metrics_of_a_mesh_with_later_home_nodes_are_worth_what_its_formulas_say():
+    return mesh_is_worth_what_formulas_say("mesh-cmn-s3", "HNS")
+
+
+def test_a_neoverse_v3_with_a_cmn_s3_tells_its_memory_and_the_misses_of_its_cache_by_home():
+    rates = {"ddr": ("mesh-memory-cmn-s3", {"hns_mc_reqs_local_all": 3e6}), "home": ("mesh-home-cmn-s3", {"hns_cache_miss_hbt": 2e6, "hns_cache_miss_lbt": 5e5}),
+             "cmn": ("mesh-cmn-s3", {"hns_cache_miss_all": 2.5e6, "hns_slc_sf_cache_access_all": 1e7})}
+    with open(os.path.join(ROOT, "scenarios/neoverse-v2.json"), encoding="utf-8") as file:
+        scenario = json.load(file) | {"spec": "neoverse-v3", "sockets": 2, "rivals": [], "assignments": [{"cpus": "0-3", "load": "all"}],
+                                      "loads": {"all": test_uncore.load({"CPU_CYCLES": 2e9, "INST_RETIRED": 3e9})}}
+    scenario["uncore"] = [{"kind": kind, "spec": spec, "boxes_per_socket": 1, "loads": {"all": test_uncore.load(of)},
+                           "assignments": [{"cpus": "0-1", "load": "all"}]} for kind, (spec, of) in rates.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        host = e2e.write_text(os.path.join(folder, "v3.json"), json.dumps(scenario))
+        with e2e.Daemon("--pmu", f"sim:{host}", yaml=SECONDS + "uncore: {groups: [memory, remote, llc]}\n") as daemon:
+            daemon.wait_round(4)
+            page = daemon.get("/metrics")
+            kinds = {kind["pmu"]: kind for kind in daemon.json("/api/v1/uncore")["kinds"]}
+            for socket in "01":
+                missed, looked = parts(page, "slc_miss_ratio", socket)
+                assert near(missed / looked, 0.25), page
+                assert e2e.value_of(page, "topdownd_memory_bytes_total", socket=socket, direction="all", kind="dram") > 0
+                traffic = {each["name"]: each["bytes_per_second"] for kind in kinds.values() for each in kind["sockets"][int(socket)]["traffic"]}
+                assert near(traffic["memory_all"], 192e6) and near(traffic["llc_miss_local"], 128e6) and near(traffic["llc_miss_remote"], 32e6), traffic
+            assert "other users" not in daemon.log(), daemon.log()
 
 
 # two events of the kernel's own PMU of software, which takes the place of a memory controller here
@@ -146,7 +208,7 @@ FILES = {"arch/x86/mapfile.csv": "Family-model,Version,Filename,EventType\nGenui
              {"MetricName": "ipc", "MetricExpr": "INST_RETIRED.ANY / CPU_CLK_UNHALTED.THREAD", "MetricGroup": "TopdownL1"},
              {"MetricName": "mem_fault_part", "MetricExpr": "UNC_M_FAULTS / (UNC_M_FAULTS + UNC_M_SWITCHES)", "MetricGroup": "Mine"},
              {"MetricName": "mem_fault_rate", "MetricExpr": "UNC_M_FAULTS / duration_time", "ScaleUnit": "1per second"},
-             {"MetricName": "mem_boxes", "MetricExpr": "source_count(UNC_M_FAULTS) * #num_packages + 0 * UNC_M_FAULTS"},
+             {"MetricName": "mem_boxes", "MetricExpr": "source_count(UNC_M_FAULTS) * #num_packages * has_event( CPU_CLK_UNHALTED.THREAD ) + has_event(NIX) * UNC_M_FAULTS"},
              {"MetricName": "mem_mixed", "MetricExpr": "UNC_M_FAULTS / INST_RETIRED.ANY", "MetricGroup": "Mine"}])}
 
 
@@ -170,26 +232,110 @@ def test_groups_of_the_vendors_files_are_measured_on_the_boxes_that_have_their_e
             faults, both = parts(page, "mem_fault_part")
             assert 0 < faults <= both and faults == int(faults), page
             assert abs(e2e.value_of(page, "topdownd_mem_boxes", socket="0") - 3) < 0.1, "one package has all three"
-            assert "topdownd_mem_mixed" not in page, "its events have no window in common"
+            assert "topdownd_mem_mixed" not in page, "it needs the cores, too"
             kinds = daemon.json("/api/v1/uncore")["kinds"]
             assert [(kind["pmu"], kind["spec"], len(kind["boxes"])) for kind in kinds] == [("uncore_imc", "newlake", 3)], kinds
 
 
-def test_a_replay_tells_which_kinds_are_not_recorded():
+# the same for two kinds of boxes, and for cores: their PMU is the kernel's of software as well, with the nanoseconds of two clocks
+JOINED = FILES | {"arch/x86/newlake/more.json": json.dumps([
+    {"EventName": "WORK.DONE", "EventCode": "0x01", "BriefDescription": "Nanoseconds of one clock"},
+    {"EventName": "WORK.TIME", "EventCode": "0x00", "UMask": "0x00", "BriefDescription": "Nanoseconds of the other"},
+    {"EventName": "UNC_CHA_SWITCHES", "EventCode": "0x03", "Unit": "CHA", "PerPkg": "1", "BriefDescription": "Switches"},
+    {"MetricName": "work_rate", "MetricExpr": "WORK.DONE / WORK.TIME", "MetricGroup": "Work"},
+    {"MetricName": "joined_switches", "MetricExpr": "UNC_M_SWITCHES / UNC_CHA_SWITCHES", "MetricGroup": "Mine"},
+    {"MetricName": "joined_rate", "MetricExpr": "(UNC_M_SWITCHES + UNC_CHA_SWITCHES) / duration_time", "ScaleUnit": "1per second"},
+    {"MetricName": "joined_boxes", "MetricExpr": "0 * UNC_M_FAULTS + source_count(UNC_M_FAULTS) + 10 * source_count(UNC_CHA_SWITCHES) * #num_packages"},
+    {"MetricName": "faults_per_work", "MetricExpr": "UNC_M_FAULTS / WORK.DONE"}])}
+
+
+def joined_host(folder):
+    here, specs = vendors_host(folder)
+    boxes = {f"bus/event_source/devices/uncore_cha_{box}/{file}": text for box in (0, 1)
+             for file, text in {"type": "1", "cpumask": str(box), "format/event": "config:0-7"}.items()}
+    cores = {f"bus/event_source/devices/cpu/{file}": text for file, text in {"type": "1", "format/event": "config:0-7"}.items()}
+    test_uncore.test_hosts.write_all(folder, boxes | cores)
+    test_uncore.test_hosts.write_all(os.path.join(folder, "files"), JOINED)
+    return here, specs
+
+
+def test_metrics_over_several_pmus_are_measured_by_kinds_of_their_own():
+    """Memory controllers with home agents, and with what the cores' own event groups count: each sum is a socket's."""
     why = e2e.perf_events_allowed()
     if why:
         raise e2e.Skip(why)
     with tempfile.TemporaryDirectory() as folder:
-        here, specs = vendors_host(folder)
+        here, specs = joined_host(folder)
+        specs += "profiles: {default: {groups: [Work]}}\nuncore: {groups: [uncore_imc, uncore_cha_imc, uncore_imc_cpu]}\n"
+        with e2e.Daemon(*here, yaml=SECONDS + specs) as daemon:
+            def shown():
+                page = daemon.get("/metrics")
+                told = all(f"topdownd_{name}{{" in page for name in ("joined_switches", "joined_rate", "joined_boxes", "faults_per_work", "work_rate"))
+                return page if told and parts(page, "faults_per_work")[1] > 1e10 else None
+            page = e2e.wait_for(shown, "metrics over several PMUs")
+            assert "PMUs uncore_cha_imc: all boxes on " in daemon.log() and "PMUs imc: all" not in daemon.log(), daemon.log()
+            kinds = daemon.json("/api/v1/uncore")["kinds"]
+            assert {kind["pmu"]: len(kind["boxes"]) for kind in kinds} == {"uncore_imc": 3, "uncore_cha_imc": 1, "uncore_imc_cpu": 1}, kinds
+            assert abs(e2e.value_of(page, "topdownd_joined_boxes", socket="0") - 23) < 0.01, page
+            memory, homes = parts(page, "joined_switches")
+            assert homes < memory < 2 * homes, "CPU 0 reads two of three controllers and one of two home agents"
+            work, _ = parts(page, "work_rate")
+            faults, per_work = parts(page, "faults_per_work")
+            all_faults, _ = parts(page, "mem_fault_part")
+            assert 0.5 * work < per_work <= work, "what the cores count, since the first news of them"
+            assert 0 < faults <= all_faults + 1e5, (faults, all_faults)
+            told = {kind["pmu"]: kind for kind in daemon.json("/api/v1/snapshot?scope=socket")["uncore"]}
+            values = told["uncore_imc_cpu"]["sockets"][0]["metrics"]["faults_per_work"]
+            assert values["value"] > 0 and values["denominator_total"] >= per_work, values
+            assert values["low"] is None, "how far off the cores' counts are is not known here"
+            both = told["uncore_cha_imc"]["sockets"][0]["metrics"]["joined_switches"]
+            assert both["low"] == both["value"] == both["high"] and both["share_of_time"] == 1, both
+            plan = {kind["pmu"]: kind for kind in daemon.json("/api/v1/plan")["uncore"]}["uncore_imc_cpu"]
+            assert plan["event_groups"][0]["metrics"] == ["faults_per_work"], plan
+
+
+def test_a_replay_tells_metrics_over_several_pmus_as_they_were():
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = joined_host(folder)
+        specs += "profiles: {default: {groups: [Work]}}\nuncore: {groups: [uncore_cha_imc, uncore_imc_cpu]}\n"
         path = os.path.join(folder, "recording")
-        for groups, told in (("uncore_imc", True), ("memory", False)):
-            with e2e.Daemon(*here, "--record", path, yaml=SECONDS + specs + f"uncore: {{groups: [{groups}]}}\n") as daemon:
-                daemon.wait_round(1)
-                daemon.stop()
-            with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", yaml=SECONDS) as daemon:
-                e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
-                warning = f"{path}: uncore_imc was measured then with the vendor's files, and recordings do not hold that: it is not replayed"
-                assert daemon.log().count(warning) == told, daemon.log()
+        with e2e.Daemon(*here, "--record", path, yaml=SECONDS + specs) as daemon:
+            e2e.wait_for(lambda: "topdownd_faults_per_work{" in daemon.get("/metrics"), "a value")
+            daemon.wait_round(2)
+            live = {metric: parts(daemon.get("/metrics"), metric) for metric in ("joined_switches", "faults_per_work")}
+            daemon.stop()
+        with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", yaml=SECONDS) as daemon:
+            e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
+            page = daemon.get("/metrics")
+            for metric, (numerator, denominator) in live.items():
+                played = parts(page, metric)
+                assert played[0] >= numerator > 0 and played[1] >= denominator > 0, (metric, live, played)
+
+
+def test_check_config_counts_the_files_of_all_boxes_that_a_kind_over_several_pmus_opens():
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = joined_host(folder)
+        specs += "profiles: {default: {groups: [Work]}}\nuncore: {groups: [uncore_cha_imc, uncore_imc_cpu]}\n"
+        config = e2e.write_text(os.path.join(folder, "check.yaml"), specs)
+        done = e2e.subprocess.run([BINARY, "check-config", "--json", config, "--path.data", ROOT, *here], capture_output=True,
+                                  text=True, timeout=e2e.TIMEOUT, check=False)
+        kinds = {kind["pmu"]: (kind["boxes"], kind["files"]) for kind in json.loads(done.stdout)["uncore"]}
+        # two events on three controllers and one on two home agents; one event on three, and the cores' is not opened
+        assert kinds == {"uncore_cha_imc": (1, 8), "uncore_imc_cpu": (1, 3)}, done.stdout + done.stderr
+
+
+def test_a_metric_whose_cores_are_not_measured_says_so():
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = joined_host(folder)
+        for profile, words in (("groups: [Software]", "needs WORK.DONE of the cores, which no selected metric group counts"),
+                               ("groups: [Work], cpus: '0'", "needs WORK.DONE of all cores of a socket, and some CPUs are isolated or not selected")):
+            yaml = specs + f"profiles: {{default: {{{profile}}}}}\nuncore: {{groups: [uncore_imc_cpu]}}\n"
+            with e2e.Daemon(*here, yaml=SECONDS + yaml) as daemon:
+                missing = {row["metric"]: row["reason"] for row in daemon.json("/api/v1/plan")["uncore"][0]["not_plannable"]}
+                assert words in missing["faults_per_work"], missing
 
 
 def test_a_metric_of_other_pmus_says_which_group_measures_it():

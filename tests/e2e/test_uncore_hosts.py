@@ -137,16 +137,6 @@ def test_persistent_memory_is_counted_where_there_is_some():
     assert not boxes_of(boxes, "pmm"), "the host has none"
 
 
-def test_kinds_that_find_no_room_are_told():
-    with tempfile.TemporaryDirectory() as folder:
-        uncore_hosts.more_than_fit(folder)
-        path = e2e.write_text(f"{folder}/wide.yaml", "listen: none\nuncore: {groups: [memory, remote, llc, interconnect, io]}\n")
-        done = subprocess.run([BINARY, "check-config", path, "--path.data", ROOT, "--path.sysfs", folder, "--path.procfs", folder,
-                               "--path.run", folder], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
-        assert done.returncode == 0, done
-        assert "room for 7 kinds of PMUs" in done.stdout and "Left out: iio" in done.stdout, done
-
-
 def test_cxl_memory_is_counted_at_the_ports_where_there_is_some():
     _, boxes, pmus = lists(uncore_hosts.cxl_ports)
     assert [len(boxes_of(boxes, name)) for name in ("cxlcm", "cxldp", "cxl", "iio")] == [4, 4, 1, 4]
@@ -230,12 +220,61 @@ def test_kunpeng_has_four_channels_a_die():
     assert traffic(pmus) == {"memory_read": {"flux_rd": 32}, "memory_write": {"flux_wr": 32}}
 
 
+def explained(host):
+    done = subprocess.run([BINARY, "explain", "--path.sysfs", host.folder, "--path.procfs", host.folder, "--path.data", ROOT],
+                          capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert done.returncode == 0, done
+    return [line.strip() for line in done.stdout.splitlines() if "The memory of socket" in line or "the memory of socket" in line]
+
+
+def rate(host, nodes, megabytes):
+    """What the firmware's HMAT says of these nodes, as the kernel shows it."""
+    for node in nodes:
+        at = f"devices/system/node/node{node}/access1/initiators"
+        host.write({f"{at}/node{node}/uevent": "", f"{at}/read_bandwidth": str(megabytes), f"{at}/write_bandwidth": str(megabytes - 1000)})
+
+
+def test_the_firmwares_rating_is_the_peak_where_nothing_else_tells_it():
+    with tempfile.TemporaryDirectory() as folder:
+        host = uncore_hosts.kunpeng(folder)  # without EDAC and the firmware's tables
+        assert explained(host) == []
+        rate(host, (0, 1, 2), 95000)
+        assert explained(host) == ["The memory of socket 0 can move 190.0 GB/s (as the firmware rates it)."], "two dies; node 3 is not rated"
+        done = subprocess.run([BINARY, "memory", "--json", "--path.sysfs", folder, "--path.run", folder], capture_output=True, text=True)
+        assert json.loads(done.stdout) == [{"socket": 0, "channels": None, "channel_bytes_per_second": None,
+                                            "peak_bytes_per_second": 190000000000, "peak_source": "firmware"}], done
+        for controller in range(16):
+            at = f"devices/system/edac/mc/mc{controller}/dimm0"
+            host.write({f"{at}/size": "32768", f"{at}/dimm_location": "channel 0 slot 0"})
+        host.write({"memory-channel-bytes-per-second": "23464000000"})
+        rows = json.loads(subprocess.run([BINARY, "memory", "--json", "--path.sysfs", folder, "--path.run", folder], capture_output=True,
+                                         text=True).stdout)
+        assert [(row["peak_bytes_per_second"], row["peak_source"]) for row in rows] == [(8 * 23464000000, "host")] * 2, rows
+
+
+def test_what_boxes_measure_goes_before_the_firmwares_rating():
+    with tempfile.TemporaryDirectory() as folder:
+        host = uncore_hosts.zen4(folder)
+        rate(host, (0, 1), 460800)
+        assert explained(host) == [f"What the memory of socket {socket} can move is measured: its boxes count the clock "
+                                   f"(memory_clock_peak_bytes_per_second)." for socket in (0, 1)], explained(host)
+
+
 def test_a_mesh_counts_memory_where_nothing_else_does():
     _, boxes, pmus = lists(uncore_hosts.neoverse_v3)
     assert boxes_of(boxes, "ddr") == boxes_of(boxes, "cmn") == [("arm_cmn_0", 0, 0, 0), ("arm_cmn_1", 64, 1, 1)], boxes
     assert boxes_of(boxes, "dsu") == [("arm_dsu_0", 1, 0, 0), ("arm_dsu_1", 65, 1, 1)]
     assert codes(pmus, "ddr") == {"hns_mc_reqs_local_all": (0xD0200, 0, 0)}
-    assert traffic(pmus) == {"memory_all": {"hns_mc_reqs_local_all": 64}}
+    assert traffic(pmus) == {"memory_all": {"hns_mc_reqs_local_all": 64}, "llc_miss_local": {"hns_cache_miss_hbt": 64},
+                             "llc_miss_remote": {"hns_cache_miss_lbt": 64}}
+    assert codes(pmus, "home") == {"hns_cache_miss_hbt": (1 << 27 | 0x10200, 0, 0), "hns_cache_miss_lbt": (2 << 27 | 0x10200, 0, 0)}
+    assert codes(pmus, "cmn", "Cache") == {"hns_cache_miss_all": (0x10200, 0, 0), "hns_slc_sf_cache_access_all": (0x20200, 0, 0)}
+
+
+def test_a_cmn_700_has_the_home_nodes_that_its_driver_names():
+    _, boxes, pmus = lists(lambda folder: uncore_hosts.neoverse_v3(folder, identifier="43c03"))
+    assert {row["spec"] for row in pmus if row["name"] in ("ddr", "home", "cmn")} == {"mesh-memory-cmn-s3", "mesh-home-cmn-s3", "mesh-cmn-s3"}, pmus
+    assert len(boxes_of(boxes, "home")) == len(boxes_of(boxes, "cmn")) == 2, boxes
 
 
 def test_a_virtual_machine_has_no_box():

@@ -52,6 +52,14 @@ def test_a_cpu_that_no_spec_of_ours_is_for_is_measured_from_the_vendors_files():
     assert "topdownd_new_broken" not in said and re.search(r"all\.json.*new_broken", said), said
 
 
+def test_kinds_outside_the_cores_go_by_our_spec_of_the_cpu_whatever_files_describe_its_cores():
+    files = TREE | {"arch/x86/mapfile.csv": "Family-model,Version,Filename,EventType\nGenuineIntel-6-8F,v1,newlake,core"}
+    for name in ("auto", "perf"):
+        specs = "{}" if name == "auto" else "specs: {path: '{files}', format: perf}"
+        status, said = on_host("GenuineIntel-6-8F-4", specs, "list", "pmus", files=files)
+        assert status == 0 and "imc-sapphire-rapids" in said and "cha-sapphire-rapids" in said, (name, said)
+
+
 def arm_host(folder, midrs):
     """An Arm host of one socket, a CPU for each MIDR_EL1, whose kernel has one PMU for all."""
     last = len(midrs) - 1

@@ -3,6 +3,7 @@
 
 import contextlib
 import glob
+import json
 import os
 import re
 import signal
@@ -157,6 +158,30 @@ def test_end_takes_the_counters_back_at_once():
         assert host.daemon.log() == log
         host.daemon.wait_round(host.daemon.sequence() + 1)
         assert gauge(host.daemon.get("/metrics"), "topdownd_ipc")
+
+
+def answered(done, status):
+    """The one object that a command printed."""
+    assert (done.returncode, done.stderr) == (status, ""), done
+    return json.loads(done.stdout)
+
+
+def test_programs_get_the_answer_as_json():
+    with contextlib.ExitStack() as stack:
+        host = Host(stack)
+        host.daemon.wait_round(1)
+        assert answered(host.yield_("--for", "60s", "--json"), 0) == {"yielded": True, "seconds": 60, "error": None}
+        assert answered(host.yield_("--end", "--json"), 0) == {"yielded": False, "seconds": None, "error": None}
+        reload = ("reload", "--path.run", host.folder, "--json")
+        assert answered(command(*reload), 0) == {"in_force": True, "mistakes": [], "error": None}
+        e2e.write_text(host.daemon.config, "slot: 1\nbogus: 2\n")
+        said = answered(command(*reload), 2)
+        assert (said["in_force"], said["error"], len(said["mistakes"])) == (False, None, 2), said
+        assert any("bogus" in text for text in said["mistakes"]), said
+    with tempfile.TemporaryDirectory() as folder:
+        for words, empty in ((("yield", "--for", "1s"), {"yielded": None, "seconds": None}), (("reload",), {"in_force": None, "mistakes": []})):
+            said = answered(command(*words, "--path.run", folder, "--json"), 1)
+            assert "no topdownd listens there" in said.pop("error") and said == empty, said
 
 
 def test_asking_again_sets_a_new_time():

@@ -114,7 +114,7 @@ def persistent(folder):
     return host
 
 
-def more_than_fit(folder):
+def every_kind(folder):
     """A Xeon with every kind at once."""
     host = xeon_max(folder)
     host.write({"bus/nd/devices/nmem0/devtype": "nvdimm", "bus/cxl/devices/mem0/numa_node": "0"})
@@ -271,13 +271,16 @@ def kunpeng(folder):
     return host
 
 
-def neoverse_v3(folder):
+def neoverse_v3(folder, identifier="43e01"):
     """A CMN S3 in each of two sockets, and no other PMU that knows the memory."""
     host = Host(folder, sockets=2, cpus=64)
     host.arm("0x00000000410fd840")
     for socket in range(2):
         host.pmu(f"arm_cmn_{socket}", CMN, cpumask=str(socket * 64), files={
-            "identifier": "43e01", "events/hns_mc_reqs_local_all": "type=0x200,eventid=0xd"})
+            "identifier": identifier, "events/hns_mc_reqs_local_all": "type=0x200,eventid=0xd,occupid=0x0",
+            "events/hns_cache_miss_all": "type=0x200,eventid=0x1,occupid=0x0",
+            "events/hns_cache_miss_hbt": "type=0x200,eventid=0x1,occupid=0x1",
+            "events/hns_cache_miss_lbt": "type=0x200,eventid=0x1,occupid=0x2"})
         host.pmu(f"arm_dsu_{socket}", {"event": "config:0-31"}, cpumask=str(socket * 64 + 1))
     return host
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert((memory_text_bytes(text, &bytes) == MEMORY_TEXT_BYTES) == !isnan(bytes));
     if (memory_text_resctrl(text, path, sizeof path))
         assert(path[0] != '\0' && strlen(path) < sizeof path);
+    unsigned domain = UINT_MAX;
+    if (!memory_text_domain(text, &domain))
+        assert(domain == UINT_MAX); // untouched
+    (void)memory_text_counts_all(text);
     (void)memory_text_dax(text);
     free(text);
     return 0;

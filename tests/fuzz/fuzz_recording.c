@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "core/recording/recording.h"
+#include "core/recording/recording_catalog.h"
 #include "core/recording/recording_memory.h"
 #include "core/spec/catalog_builder.h"
+#include "core/spec/catalog_same.h"
 #include "core/tally/derive.h"
 
 // A recording with valid checksums, as a hostile one has: each record is a kind, a length of two bytes and that many
@@ -63,6 +65,13 @@ struct deck {
     struct snapshot_layout *layout;
     struct derive *derive;
 };
+
+static void deck_clear(struct deck *deck) {
+    derive_free(deck->derive);
+    snapshot_layout_unref(deck->layout);
+    catalog_free((struct catalog *)(uintptr_t)deck->catalog);
+    *deck = (struct deck){.catalog = NULL};
+}
 
 static void play_plan(struct deck *deck, const struct recording_record *record) {
     struct recording_plan plan;
@@ -155,6 +164,28 @@ static void play_memory(const struct recording_record *record) {
     recording_buffer_deinit(&bytes);
 }
 
+// A readable catalog can be written and read again, and is the same then. What follows is of it.
+static void play_catalog(struct deck *deck, const struct recording_record *record) {
+    struct environment environment;
+    struct catalog *catalog, *read;
+    struct recording_buffer bytes = {0};
+    struct recording_record again;
+    size_t at = 0;
+    environment_init(&environment);
+    if (recording_get_catalog(record, &environment, &catalog) < 0)
+        return;
+    int r = recording_put_catalog(&bytes, catalog);
+    assert(r == 0);
+    r = recording_next(bytes.bytes, bytes.n, &at, &again);
+    assert(r == 1);
+    r = recording_get_catalog(&again, &environment, &read);
+    assert(r == 0 && catalog_same(catalog, read) && catalog_hash(catalog) == catalog_hash(read));
+    catalog_free(read);
+    recording_buffer_deinit(&bytes);
+    deck_clear(deck);
+    deck->catalog = catalog;
+}
+
 static void play(struct deck *deck, const struct recording_record *record);
 
 // What boxes have is read as what cores have, and can be written and read again.
@@ -198,6 +229,9 @@ static void play(struct deck *deck, const struct recording_record *record) {
         if (recording_get_definition(record, &definition) == 0)
             recording_definition_deinit(&definition);
         break;
+    case RECORDING_CATALOG:
+        play_catalog(deck, record);
+        break;
     case RECORDING_BOXES:
         play_boxes(deck, record);
         break;
@@ -221,14 +255,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         n = n < size - at - 3 ? n : size - at - 3;
         static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN,  RECORDING_CORES,
                                          RECORDING_PAUSE,  RECORDING_FACTS, RECORDING_ROUND};
-        bool is_kind = data[at] == RECORDING_BOXES || data[at] == RECORDING_DEFINITION || data[at] == RECORDING_MEMORY;
+        bool is_kind = data[at] == RECORDING_BOXES || data[at] == RECORDING_DEFINITION ||
+                       data[at] == RECORDING_MEMORY || data[at] == RECORDING_CATALOG;
         unsigned kind = is_kind ? data[at] : kinds[data[at] % 6];
         record = (struct recording_record){.kind = kind, .bytes = data + at + 3, .n = n};
         play(&deck, &record);
         at += 3 + n;
     }
-    derive_free(deck.derive);
-    snapshot_layout_unref(deck.layout);
-    catalog_free((struct catalog *)(uintptr_t)deck.catalog);
+    deck_clear(&deck);
     return 0;
 }

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     const char *text = (const char *)data + 2;
     size_t length = size - 2;
-    int r = 0, kind = data[0] % 4;
+    int r = 0, kind = data[0] % 5;
     if (kind == 0)
         r = frame_read(text, length, &frame, why);
     else
@@ -84,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         r = host_read(text, length, &host, why);
     else if (kind == 3)
         r = past_read(text, length, &past, why);
+    else if (kind == 4)
+        r = frame_add_memory(frame, text, length, why);
     require(r == 0 || r == -ENOMEM || (r == -EINVAL && why[0] != '\0' && strlen(why) < sizeof why));
     const struct view_data shown = {
         .frame = frame, .host = host, .past = past, .source = "here", .gone = r < 0 ? why : NULL, .speed = 1};

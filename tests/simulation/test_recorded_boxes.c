@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/spec/catalog_same.h"
 #include "daemon/base/clocks.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/measure.h"
@@ -27,11 +28,11 @@ struct host {
     struct setup *setup;
     struct self self;
     struct clocks clocks;
-    uint64_t now_ns, deadlines_ns[SOURCE_TYPES_MAX];
-    struct engine *engines[SOURCE_TYPES_MAX]; // NULL: not measured
+    uint64_t now_ns, deadlines_ns[SETUP_TYPES_MAX];
+    struct engine *engines[SETUP_TYPES_MAX]; // NULL: not measured
     size_t n;
-    struct snapshot *made[SOURCE_TYPES_MAX][SNAPSHOTS_MAX];
-    size_t n_made[SOURCE_TYPES_MAX];
+    struct snapshot *made[SETUP_TYPES_MAX][SNAPSHOTS_MAX];
+    size_t n_made[SETUP_TYPES_MAX];
 };
 
 static char folder[64], recording[96];
@@ -43,7 +44,17 @@ static void remove_files(void) {
     (void)unlink(path);
 }
 
-static void open_host(struct host *host, enum pmu_kind pmu) {
+// As if all specs were a vendor's files.
+static void take_for_vendors(struct setup *setup) {
+    static char path[] = "/nonexistent/files";
+    setup->config->specs.path = path;
+    for (size_t i = 0; i < setup->n_types + setup->n_boxes; i++) {
+        setup->types[i].source->vendors = true;
+        setup->types[i].source->making.vendor_pmu = "";
+    }
+}
+
+static void open_host_of(struct host *host, enum pmu_kind pmu, bool vendors) {
     struct errors errors = {0};
     memset(host, 0, sizeof *host);
     host->options = (struct options){.pmu = pmu,
@@ -60,6 +71,8 @@ static void open_host(struct host *host, enum pmu_kind pmu) {
     if (r < 0)
         print_error("%s\n", errors.items[0].text);
     assert_int_equal(r, 0);
+    if (vendors)
+        take_for_vendors(host->setup);
     host->setup->quiet = true;
     host->now_ns = UINT64_C(1000000000);
     host->clocks = clocks_virtual(&host->now_ns);
@@ -68,6 +81,8 @@ static void open_host(struct host *host, enum pmu_kind pmu) {
     assert_int_equal(r, 0);
     assert_int_equal(host->n, KINDS);
 }
+
+static void open_host(struct host *host, enum pmu_kind pmu) { open_host_of(host, pmu, false); }
 
 // Ends measuring, so that all is written; snapshots stay.
 static void end_engines(struct host *host) {
@@ -81,6 +96,7 @@ static void close_host(struct host *host) {
     for (size_t i = 0; i < host->n; i++)
         for (size_t j = 0; j < host->n_made[i]; j++)
             snapshot_unref(host->made[i][j]);
+    host->setup->config->specs.path = NULL;
     setup_deinit(host->setup);
     free(host->setup);
 }
@@ -167,6 +183,25 @@ static void test_every_snapshot_of_cores_and_boxes_comes_back(void **state) {
     remove_files();
 }
 
+// The recording has their catalogs, of the cores as well: nothing here names the files.
+static void test_what_a_vendors_files_have_comes_back_without_them(void **state) {
+    (void)state;
+    struct host live, again;
+    open_host_of(&live, PMU_SIM, true);
+    run_for(&live, 8);
+    end_engines(&live);
+    open_host(&again, PMU_REPLAY);
+    play(&again);
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        const struct catalog *recorded = live.setup->types[kind].source->catalog;
+        assert_true(catalog_same(recorded, again.setup->types[kind].source->catalog));
+        assert_same(&live, &again, kind);
+    }
+    close_host(&again);
+    close_host(&live);
+    remove_files();
+}
+
 // Measures the last kind again, as a reload may.
 static void measure_again(struct host *host) {
     struct errors errors = {0};
@@ -222,6 +257,7 @@ static void test_a_kind_that_goes_and_comes_again_is_replayed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_snapshot_of_cores_and_boxes_comes_back),
+        cmocka_unit_test(test_what_a_vendors_files_have_comes_back_without_them),
         cmocka_unit_test(test_a_kind_that_goes_and_comes_again_is_replayed),
     };
     const char *base = getenv("TMPDIR");

@@ -31,7 +31,7 @@ TERMS = (("UMask", "umask"), ("RdWrMask", "rdwrmask"), ("EnAllCores", "enallcore
 SYNONYMS = {"UNC_MC_RDCAS_COUNT_FREERUN": "UNC_MC0_RDCAS_COUNT_FREERUN", "UNC_MC_WRCAS_COUNT_FREERUN": "UNC_MC0_WRCAS_COUNT_FREERUN"}
 # what no file of the vendors has: the drivers of the kernel say it (docs/specs.md)
 OF_DRIVERS = {"dmc-620", "mcu-ampereone", "mac-monaka", "scf-grace", "scf-remote-grace", "scf-vera", "ucf-vera", "dsu", "qmc-nehalem",
-              "qhl-nehalem", "mesh-cmn-s3", "mesh-memory-cmn-s3", "cxl-device", "cxl-vera", "pcie-grace", "pcie-vera", "c2c-grace", "dwc-pcie"}
+              "qhl-nehalem", "mesh-memory-cmn-s3", "cxl-device", "cxl-vera", "pcie-grace", "pcie-vera", "c2c-grace", "dwc-pcie"}
 # the metric of the vendor, its events, and the bytes that it takes a count for
 MIB, MB = 1024 * 1024, 1000000
 SCALES = {"MiB": MIB, "MB/s": MB}
@@ -71,16 +71,23 @@ def read_mesh():
     """The events of Arm's own file as the kernel's driver has them: a node's type, and its number of a filter."""
     with open(ARM, encoding="utf-8") as file:
         nodes = json.load(file)["components"]
-    events = {"SYS_CMN_CYCLES": (0, {"type": 3}), "hnf_cache_miss": (1, {"type": 5}), "hnf_slc_sf_cache_access": (2, {"type": 5})}
+    hns = {"type": 0x200}
+    events = {"SYS_CMN_CYCLES": (0, {"type": 3}), "hnf_cache_miss": (1, {"type": 5}), "hnf_slc_sf_cache_access": (2, {"type": 5}),
+              "hns_cache_miss_all": (1, hns), "hns_slc_sf_cache_access_all": (2, hns), "hns_cache_miss_hbt": (1, hns | {"occupid": 1}),
+              "hns_cache_miss_lbt": (1, hns | {"occupid": 2})}
     for node in nodes.values():
         kind = node["product_configuration"].get("device_id")
-        filters = node.get("filter_specification", {}).get("filters", {}).get("occupancy_filter", {}).get("encodings", {})
+        of_node = node.get("filter_specification", {}).get("filters", {})
+        filters = of_node.get("occupancy_filter", {}).get("encodings", {})
         for name, event in node["events"].items():
             if "code" not in event:
                 continue
             events[name] = (number(event["code"]), {"type": kind})
             if name.endswith("POCQ_OCCUPANCY"):
                 events |= {f"{name}.{word}": (number(event["code"]), {"type": kind, "occupid": entry["encoding"]}) for word, entry in filters.items()}
+            if name == "PMU_HNS_CACHE_MISS":
+                events |= {f"{name}.{word}": (1, {"type": kind, "occupid": entry["encoding"]})
+                           for word, entry in of_node["hbt_lbt_filter"]["encodings"].items()}
     return events, {}
 
 
@@ -131,7 +138,7 @@ def all_parts(name, events):
 
 def compare(cpu, spec, folder):
     """How many events and factors of the spec the vendor's folder has. All of the events must be there."""
-    events, metrics = read_mesh() if spec == "mesh-cmn-700" else read(folder)
+    events, metrics = read_mesh() if spec in ("mesh-cmn-700", "mesh-cmn-s3", "mesh-home-cmn-s3") else read(folder)
     mine, factors = ours(spec)
     theirs = vendor_bytes(metrics)
     compared = [0, 0]

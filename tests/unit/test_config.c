@@ -388,13 +388,36 @@ static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **
     config_free(config);
 }
 
+static void test_a_key_has_the_place_where_it_is_set_for_a_profile(void **state) {
+    (void)state;
+    struct config *config =
+        parse("idle: 20%\ninterval: 5s\ncounters: {reserve: 1}\ntextfile: {path: /a, interval: 20s}\n"
+              "profiles:\n  a: {groups: [], idle: 30%}\n  b: {groups: []}\n"
+              "uncore: {groups: [memory,\n io]}\n");
+    const struct config_profile *a = profile_of(config, "a"), *b = profile_of(config, "b");
+    assert_int_equal(config_place_of(config, a, "idle").line, 6);
+    assert_int_equal(config_place_of(config, b, "idle").line, 1);
+    assert_int_equal(config_place_of(config, NULL, "idle").line, 1);
+    assert_int_equal(config_place_of(config, a, "interval").line, 2);
+    assert_int_equal(config_place_of(config, NULL, "textfile.interval").line, 4);
+    assert_int_equal(config_place_of(config, b, "counters.reserve").column, 21);
+    assert_null(config_place_of(config, a, "slot").file);
+    assert_string_equal(config_origin_text(config_place_of(config, a, "slot")).text, "");
+    assert_int_equal(config_uncore_origin(&config->uncore, "io").line, 9);
+    assert_null(config_uncore_origin(&config->uncore, "llc").file);
+    config_free(config);
+}
+
 static void test_addresses_lose_brackets_and_keep_their_text(void **state) {
     (void)state;
     struct config *config = parse("listen: [\"[0:0::1]:1\", 0.0.0.0:65535, '127.0.0.1:0', \"[2001:db8::10]:80\"]");
-    static const struct config_listen expected[] = {{"[0:0::1]:1", "::1", 1},
-                                                    {"0.0.0.0:65535", "0.0.0.0", 65535},
-                                                    {"127.0.0.1:0", "127.0.0.1", 0},
-                                                    {"[2001:db8::10]:80", "2001:db8::10", 80}};
+    static const struct {
+        const char *text, *address;
+        uint16_t port;
+    } expected[] = {{"[0:0::1]:1", "::1", 1},
+                    {"0.0.0.0:65535", "0.0.0.0", 65535},
+                    {"127.0.0.1:0", "127.0.0.1", 0},
+                    {"[2001:db8::10]:80", "2001:db8::10", 80}};
     assert_int_equal(config->n_listen, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(config->listen[i].text, expected[i].text);
@@ -536,6 +559,7 @@ int main(void) {
         cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
+        cmocka_unit_test(test_a_key_has_the_place_where_it_is_set_for_a_profile),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
         cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
         cmocka_unit_test(test_a_host_of_several_core_types_matches_by_any_of_them),

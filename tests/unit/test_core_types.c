@@ -496,6 +496,43 @@ static void test_the_past_of_a_kind_of_boxes_is_its_own_wherever_it_stands(void 
     two_deinit(&two);
 }
 
+// Hosts may have many kinds, and some come and go: the past of eight that are gone is kept, which bounds the memory.
+static void test_the_past_of_eight_kinds_that_are_gone_is_kept(void **state) {
+    (void)state;
+    static const char *const names[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "new"};
+    enum { N = sizeof names / sizeof *names, GONE = N - 1 };
+    struct two two;
+    struct http_history history;
+    struct view *views[N + 1];
+    two_init(&two, false, 0);
+    two.hosts[1].topology->boxes = true;
+    http_history_init(&history);
+    views[0] = view_new(&two.hosts[0].view);
+    for (size_t i = 0; i < N; i++) {
+        two.hosts[1].view.pmu = names[i];
+        views[i + 1] = view_new(&two.hosts[1].view);
+    }
+    http_history_renew(&history, 1, views, 1 + GONE);
+    for (size_t i = 0; i < GONE; i++)
+        for (uint64_t step = 1; step <= 3; step++)
+            publish_kind(&history, &two, views[1 + i], 1 + i, two.snapshots[0]->end_ns + step * 10000000000);
+    struct shown shown = {.n = 1, .n_boxes = GONE, .types = {{views[0], two.snapshots[0]}}};
+    for (size_t i = 0; i < GONE; i++)
+        shown.types[1 + i] = (struct shown_type){views[1 + i], two.snapshots[1]};
+    for (size_t i = 0; i < GONE; i++)
+        assert_true(count_values(&history, &shown, views[1 + i]) > 0);
+    http_history_renew(&history, 1, views, 1);
+    publish_kind(&history, &two, views[N], 1, two.snapshots[0]->end_ns + 40000000000);
+    http_history_renew(&history, 1, views, 1 + GONE); // they come back
+    assert_int_equal(count_values(&history, &shown, views[1]), 0);
+    for (size_t i = 1; i < GONE; i++)
+        assert_true(count_values(&history, &shown, views[1 + i]) > 0);
+    http_history_deinit(&history);
+    for (size_t i = 0; i <= N; i++)
+        view_unref(views[i]);
+    two_deinit(&two);
+}
+
 #define SERVED(test) cmocka_unit_test_setup_teardown(test, served_setup, served_teardown)
 
 int main(void) {
@@ -508,6 +545,7 @@ int main(void) {
         cmocka_unit_test(test_the_page_has_a_part_for_each_type),
         cmocka_unit_test(test_marks_of_all_types_are_oldest_first),
         cmocka_unit_test(test_the_past_of_a_kind_of_boxes_is_its_own_wherever_it_stands),
+        cmocka_unit_test(test_the_past_of_eight_kinds_that_are_gone_is_kept),
         SERVED(test_it_is_ready_when_every_type_has_had_a_round),
         SERVED(test_a_blind_type_beside_one_that_counts_is_ready_and_explained),
         SERVED(test_a_type_that_no_round_follows_loses_its_own_gauges_only),

@@ -19,7 +19,7 @@ struct rig {
     struct cells *cells;
 };
 
-static void rig_init(struct rig *rig) {
+static void rig_init_cpus(struct rig *rig, unsigned cpus) {
     static const char *const events[] = {"A", "B", "C"};
     struct catalog_builder *builder = builder_of(events, 3);
     metric_of(builder, "first", "A / B", "");
@@ -33,12 +33,14 @@ static void rig_init(struct rig *rig) {
     assert_int_equal(rig->plan->metrics[0].unit, A_AND_B);
     assert_int_equal(rig->plan->metrics[1].unit, B_AND_C);
     assert_int_equal(rig->plan->metrics[2].unit, PLAN_COMBINED);
-    rig->topology = build_cpus(0, 1, 1);
+    rig->topology = build_cpus(0, cpus, 1);
     rig->estimate = estimate_new(rig->plan, rig->topology, 16);
     rig->rows = rows_new(rig->plan);
-    rig->cells = cells_new(rig->rows, 1);
+    rig->cells = cells_new(rig->rows, cpus);
     assert_true(rig->estimate && rig->rows && rig->cells);
 }
+
+static void rig_init(struct rig *rig) { rig_init_cpus(rig, 1); }
 
 static void rig_free(struct rig *rig) {
     cells_free(rig->cells);
@@ -173,7 +175,8 @@ static void test_what_counts_all_the_time_decides(void **state) {
 }
 
 // A load that comes in some of five rounds; the other unit always sees as much. Windows cover a tenth of the time, so
-// that n equal ones of five count as n / 0.9: one is not enough, and two leave 1.22 degrees of freedom.
+// that n equal ones of five count as n / 0.9: one is not enough, and two are. They have one degree of freedom, however
+// much time they leave unseen.
 static void feed_some_of_five(struct rig *rig, const bool *comes) {
     for (int r = 0; r < 5; r++) {
         count(rig, A_AND_B, 1, comes[r] ? 10 + r : 0, comes[r] ? 100 : 0);
@@ -199,7 +202,7 @@ static void test_a_ratio_has_no_more_degrees_of_freedom_than_windows_that_carry_
     struct rig rig;
     rig_init(&rig);
     feed_some_of_five(&rig, (const bool[]){false, true, false, true, false});
-    expect_near(estimate_degrees(rig.estimate, 0, A_AND_B), 2 / 0.9 - 1, 1e-9);
+    expect_near(estimate_degrees(rig.estimate, 0, A_AND_B), 1, 1e-9);
     assert_true(isfinite(error_of(&rig, 0, 0.12)));
     rig_free(&rig);
 }
@@ -234,13 +237,13 @@ static void feed_held(struct rig *rig, int n) {
 }
 
 // In three rounds in a row half of it is the same one twice: the sum of squares is 3 + 2 x 2 x 0.5, and 5 instead of 3
-// equal windows of a sum of 3 count as 9 / 5, by the half that they leave unseen.
+// equal windows of a sum of 3 count as 9 / 5. By the half that they leave unseen that is enough for an interval.
 static void test_a_window_that_reaches_over_the_end_of_a_round_is_one(void **state) {
     (void)state;
     struct rig rig;
     rig_init(&rig);
     feed_held(&rig, 3);
-    expect_near(estimate_degrees(rig.estimate, scope_of_cpu(rig.topology, 0), A_AND_B), 9.0 / 5 / 0.5 - 1, 1e-9);
+    expect_near(estimate_degrees(rig.estimate, scope_of_cpu(rig.topology, 0), A_AND_B), 9.0 / 5 - 1, 1e-9);
     assert_true(isfinite(estimate_get(rig.estimate, scope_of_cpu(rig.topology, 0), 0, 0.12, 9).low));
     rig_free(&rig);
 }
@@ -273,6 +276,82 @@ static void test_a_round_that_carries_the_mean_hides_its_own_error(void **state)
     rig_free(&rig);
 }
 
+// ---- windows in which the core slept, and in which it was awake ----
+
+// Adds a window of a held core to a round: a slot of a second, or ten.
+static void count_held(struct rig *rig, size_t cpu, size_t unit, bool asleep, double first, double second) {
+    double seconds = asleep ? 10 : 1;
+    cells_note_window(rig->cells, cpu, unit, seconds);
+    cells_add_values(rig->cells, cpu, unit, (double[]){seconds, first, second});
+}
+
+// Twelve rounds of two held cores, with windows of A and B in every other one. The second core tells that A / B is
+// `asleep` while it sleeps, and 0.1 while it is awake, with as much of B in each window.
+static void feed_strata(struct rig *rig, bool first_sleeps, double asleep) {
+    double ratio = first_sleeps ? asleep : 0.1;
+    for (int r = 0; r < 12; r++) {
+        for (size_t cpu = 0; cpu < 2; cpu++)
+            cells_begin_round(rig->cells, cpu);
+        bool sleeps = r % 4 == 0;
+        if (r % 2 == 0) {
+            count_held(rig, 0, A_AND_B, first_sleeps, 100 * ratio, 100);
+            count_held(rig, 1, A_AND_B, sleeps, sleeps ? 100 * asleep : 10, 100);
+        } else {
+            count_held(rig, 0, B_AND_C, !first_sleeps, first_sleeps ? 0 : 100, 20);
+            count_held(rig, 1, B_AND_C, true, 100, 20);
+        }
+        for (size_t cpu = 0; cpu < 2; cpu++) {
+            cells_end_round(rig->cells, cpu, 10);
+            rig->cells->times[cpu].held = true;
+        }
+        estimate_take_round(rig->estimate, rig->cells, 10);
+    }
+}
+
+static double error_of_first(const struct rig *rig, size_t metric, double value) {
+    return estimate_get(rig->estimate, scope_of_cpu(rig->topology, 0), metric, value, 12).standard_error;
+}
+
+// It was awake in all windows of A and B, 100 of B a round; while it slept, there were 100 by B and C, or 50 by both.
+static void test_windows_of_a_held_core_that_was_awake_in_all_of_them_have_missed_its_sleep(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init_cpus(&rig, 2);
+    feed_strata(&rig, false, 0.3);
+    expect_near(error_of_first(&rig, 0, 0.1), 1.0 / 3 * (0.3 - 0.1), 1e-6);
+    rig_free(&rig);
+}
+
+// It slept in all windows of A and B: 50 of B a round by both. It was awake for half a second a round, in which there
+// are 33 by what the second core counts a second, though the other windows have seen none.
+static void test_time_awake_tells_what_windows_of_sleep_have_missed(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init_cpus(&rig, 2);
+    feed_strata(&rig, true, 0.3);
+    expect_near(error_of_first(&rig, 0, 0.3), (1 - 0.6) * (0.3 - 0.1), 1e-6);
+    rig_free(&rig);
+}
+
+static void test_strata_that_do_not_differ_are_no_error(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init_cpus(&rig, 2);
+    feed_strata(&rig, false, 0.1);
+    assert_true(error_of_first(&rig, 0, 0.1) < 1e-9);
+    rig_free(&rig);
+}
+
+// Nobody has seen C / B of a core that is awake.
+static void test_a_stratum_that_nobody_has_seen_tells_no_difference(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init_cpus(&rig, 2);
+    feed_strata(&rig, false, 0.3);
+    assert_true(error_of_first(&rig, 1, 5) < 1e-9);
+    rig_free(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows_that_missed_a_part_say_so_though_they_never_vary),
@@ -288,6 +367,10 @@ int main(void) {
         cmocka_unit_test(test_a_window_that_reaches_over_the_end_of_a_round_is_one),
         cmocka_unit_test(test_two_windows_of_a_core_that_sleeps_say_nothing),
         cmocka_unit_test(test_a_round_that_carries_the_mean_hides_its_own_error),
+        cmocka_unit_test(test_windows_of_a_held_core_that_was_awake_in_all_of_them_have_missed_its_sleep),
+        cmocka_unit_test(test_time_awake_tells_what_windows_of_sleep_have_missed),
+        cmocka_unit_test(test_strata_that_do_not_differ_are_no_error),
+        cmocka_unit_test(test_a_stratum_that_nobody_has_seen_tells_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

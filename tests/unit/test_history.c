@@ -59,7 +59,7 @@ static void take_after(struct past *past, double seconds) {
 
 // The metric in the step that is `ago` steps before the last one.
 static double value(const struct past *past, long socket, const char *metric, bool coarse, size_t ago) {
-    struct history_range range = history_range(past->history, coarse);
+    struct steps_range range = history_range(past->history, coarse);
     double result;
     assert_true(range.n > ago);
     history_read(past->history, socket, metric, coarse, range.first + range.n - 1 - ago, 1, &result);
@@ -302,6 +302,23 @@ static void test_traffic_is_that_of_all_boxes_and_other_metrics_are_not_multipli
     end(&past);
 }
 
+static void test_events_that_the_configuration_names_are_those_of_all_boxes(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    struct topology *topology = past.host.topology;
+    topology->boxes = true;
+    past.host.catalog->product.chosen = true;
+    unsigned all = topology->sockets[0].measured + topology->sockets[1].measured;
+    set_branches(&past, 0, 0, 0);
+    take_after(&past, 10);
+    set_branches(&past, 0, 5, 1000);
+    take_after(&past, 10);
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), 5 * all));
+    past.host.catalog->product.chosen = false;
+    end(&past);
+}
+
 static void test_another_plan_goes_on_under_the_same_names(void **state) {
     (void)state;
     struct past past;
@@ -376,6 +393,7 @@ int main(void) {
         cmocka_unit_test(test_the_rings_keep_an_hour_and_a_day),
         cmocka_unit_test(test_sockets_have_their_own_and_an_only_socket_the_hosts),
         cmocka_unit_test(test_traffic_is_that_of_all_boxes_and_other_metrics_are_not_multiplied),
+        cmocka_unit_test(test_events_that_the_configuration_names_are_those_of_all_boxes),
         cmocka_unit_test(test_another_plan_goes_on_under_the_same_names),
         cmocka_unit_test(test_a_host_with_too_many_series_keeps_the_hosts_and_level1),
         cmocka_unit_test(test_times_are_those_of_the_last_snapshot_that_told_one),

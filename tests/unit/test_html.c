@@ -135,7 +135,7 @@ static void test_the_last_hour_is_a_plot_with_what_happened(void **state) {
     struct view_history_mark mark = {.view = &host.view, .mark = {.at_ns = 21000000000, .kind = MARK_CPUS}};
     (void)snprintf(mark.mark.text, sizeof mark.mark.text, "<one> CPU offline");
     struct view_history_series series = {
-        .view = &host.view, .metric = host_metric(&host, "backend_bound"), .socket = -1, .values = values};
+        .view = &host.view, .metric = host_metric(&host, "backend_bound"), .id = -1, .values = values};
     struct view_history history = {.view = &host.view,
                                    .step_ns = 10000000000,
                                    .first = 1,
@@ -198,6 +198,8 @@ static void test_each_event_group_says_its_share_coverage_and_trust(void **state
 static void test_large_numbers_have_a_prefix(void **state) {
     (void)state;
     assert_margin("ipc", 2.8e9, 2.867e9, "2.8 G <small class=\"soft\">&plusmn;&nbsp;67 M</small><td");
+    assert_margin("ipc", 54.15e9, 54.42e9,
+                  "54.15 G <small class=\"soft\">&plusmn;&nbsp;270 M</small><td"); // not 2.7e+02
     assert_margin("ipc", 999999, 1099999, "999999 <small class=\"soft\">&plusmn;&nbsp;100000</small><td");
 }
 

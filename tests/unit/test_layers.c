@@ -101,13 +101,13 @@ static const char *const ROOMS[] = {"core/base/",         "core/host/",
                                     "daemon/uncore/",     "daemon/memory/",
                                     "daemon/record/",     "daemon/engine/",
                                     "daemon/run/",        "daemon/check/",
-                                    "daemon/measure/",    "daemon/verify/",
-                                    "daemon/bundle/",     "daemon/doctor/",
-                                    "daemon/command/",    "daemon/main.c",
-                                    "top/model/",         "top/screen/",
-                                    "top/view/",          "top/source/",
-                                    "top/terminal/",      "top/run/",
-                                    "top/main.c"};
+                                    "daemon/report/",     "daemon/measure/",
+                                    "daemon/verify/",     "daemon/bundle/",
+                                    "daemon/doctor/",     "daemon/command/",
+                                    "daemon/main.c",      "top/model/",
+                                    "top/screen/",        "top/view/",
+                                    "top/source/",        "top/terminal/",
+                                    "top/run/",           "top/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/memory_host.h"
 
+#include "core/memory/memory_metric.h"
+
 // NUMA nodes of made-up hosts: what they are, what the kernel counts on them, and totals that only grow.
 
 static double page_bytes(void) { return (double)sysconf(_SC_PAGESIZE); }
@@ -115,8 +117,8 @@ static void test_cxl_and_persistent_memory_and_tiers_are_told_apart(void **state
         assert_int_equal(memory->nodes[node].socket, node < 2 ? node : -1);
     }
     const struct host_memory_access *access = &memory->nodes[2].access;
-    assert_true(access->read_bytes_per_second == 95232 * 1048576.0); // the class of CPUs
-    assert_true(access->write_bytes_per_second == 47616 * 1048576.0);
+    assert_true(access->read_bytes_per_second == 95232e6); // the class of CPUs, in MB/s
+    assert_true(access->write_bytes_per_second == 47616e6);
     assert_true(fabs(access->read_seconds - 250e-9) < 1e-15); // that class does not say
     assert_true(isnan(access->write_seconds));
     assert_true(memory->totals[HOST_MEMORY_PROMOTED] == 6 * page_bytes());
@@ -162,12 +164,15 @@ static void test_shares_are_those_since_the_reading_before(void **state) {
     memory_write_numastat(tree, 1, (const unsigned long[6]){1090, 20, 20, 30, 991, 120});
     struct host_memory *memory = memory_read_at(reader, 110);
     assert_true(memory->seconds == 10 && memory->timestamp_seconds == 1.7e9 + 110);
-    assert_true(host_memory_share(memory->totals[HOST_MEMORY_REMOTE], memory->totals_before[HOST_MEMORY_REMOTE],
-                                  memory->totals[HOST_MEMORY_LOCAL], memory->totals_before[HOST_MEMORY_LOCAL]) == 0.25);
-    const struct host_memory_node *node = &memory->nodes[1];
-    assert_true(host_memory_share(node->counts[HOST_MEMORY_OTHER], node->before[HOST_MEMORY_OTHER],
-                                  node->counts[HOST_MEMORY_OWN], node->before[HOST_MEMORY_OWN]) == 0.1);
-    assert_true(isnan(host_memory_share(5, 5, 7, 7))); // nothing came
+    assert_true(memory_metric_value(memory, MEMORY_METRIC_REMOTE, MEMORY_HOST, 0) == 0.25);
+    assert_true(memory_metric_value(memory, MEMORY_METRIC_REMOTE, MEMORY_NODE, 1) == 0.1);
+    assert_true(memory_metric_value(memory, MEMORY_METRIC_MISSED, MEMORY_NODE, 1) == 0.1);
+    assert_true(isnan(memory_metric_value(memory, MEMORY_METRIC_REMOTE, MEMORY_NODE, 0))); // nothing came
+    assert_true(memory_metric_value(memory, MEMORY_METRIC_MIGRATED, MEMORY_HOST, 0) == 0);
+    assert_true(isnan(memory_metric_value(memory, MEMORY_METRIC_PROMOTED, MEMORY_HOST, 0))); // it has one tier
+    assert_false(memory_metric_told(memory, MEMORY_METRIC_PROMOTED, MEMORY_HOST, 0));
+    assert_false(memory_metric_told(memory, MEMORY_METRIC_RESCTRL, MEMORY_HOST, 0));
+    assert_true(memory_metric_told(memory, MEMORY_METRIC_REMOTE, MEMORY_NODE, 0));
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
@@ -210,6 +215,69 @@ static void test_a_node_that_goes_away_takes_nothing_from_the_totals(void **stat
     memory_reader_free(reader);
 }
 
+static void rate(const struct host_tree *tree, unsigned node, const char *read, const char *write) {
+    memory_write(tree, "", "devices/system/node/node%u/access1/initiators/node%u/.made", node, node);
+    memory_write(tree, read, "devices/system/node/node%u/access1/initiators/read_bandwidth", node);
+    memory_write(tree, write, "devices/system/node/node%u/access1/initiators/write_bandwidth", node);
+}
+
+static void assert_rated(const struct host_tree *tree, double socket_0, double socket_1) {
+    struct host_memory *memory = read_once(tree);
+    if (host_memory_rated(memory, 0) != socket_0 || host_memory_rated(memory, 1) != socket_1)
+        fail_msg("rated %g and %g", host_memory_rated(memory, 0), host_memory_rated(memory, 1));
+    host_memory_unref(memory);
+}
+
+static void test_the_firmware_rates_the_memory_of_a_sockets_own_nodes(void **state) {
+    const struct host_tree *tree = *state;
+    memory_add_cpus(tree, 0, 4, "0\n");
+    memory_add_cpus(tree, 4, 2, "1\n");
+    memory_add_node(tree, 0, "0-1\n", 32);
+    memory_add_node(tree, 1, "2-3\n", 32);
+    memory_add_node(tree, 2, "4-5\n", 64);
+    memory_add_node(tree, 3, "\n", 128); // CXL
+    assert_rated(tree, 0, 0);
+    rate(tree, 3, "60000\n", "60000\n");
+    rate(tree, 0, "150000\n", "140000\n");
+    assert_rated(tree, 0, 0); // its other cluster has no rating
+    rate(tree, 1, "140000\n", "153600\n");
+    assert_rated(tree, 303.6e9, 0);
+    memory_write(tree, "", "devices/system/node/node2/access0/initiators/node0/.made");
+    memory_write(tree, "90000\n", "devices/system/node/node2/access0/initiators/read_bandwidth");
+    assert_rated(tree, 303.6e9, 0); // that is the way from another socket
+    rate(tree, 2, "307200\n", "307200\n");
+    assert_rated(tree, 303.6e9, 307.2e9);
+    memory_write(tree, "8388608\n", "devices/system/node/node2/memory_side_cache/index1/size");
+    assert_rated(tree, 303.6e9, 0); // memory in the package before it, or DRAM before persistent memory
+}
+
+static void test_a_node_of_two_sockets_rates_neither(void **state) {
+    const struct host_tree *tree = *state;
+    memory_add_cpus(tree, 0, 2, "0\n");
+    memory_add_cpus(tree, 2, 2, "1\n");
+    memory_add_node(tree, 0, "0-3\n", 128);
+    rate(tree, 0, "307200\n", "307200\n");
+    assert_rated(tree, 0, 0);
+    struct host_memory *memory = read_once(tree);
+    assert_int_equal(memory->nodes[0].socket, -1);
+    host_memory_unref(memory);
+}
+
+static void test_of_more_nodes_than_are_shown_the_first_are_and_that_is_said(void **state) {
+    const struct host_tree *tree = *state;
+    memory_two_sockets(tree);
+    for (unsigned node = HOST_MEMORY_NODES_MAX + 8; node-- > 2;) // the folder's order is not that of the numbers
+        memory_add_node(tree, node, "\n", 8);
+    struct host_memory *memory = read_once(tree);
+    assert_int_equal(memory->n_nodes, HOST_MEMORY_NODES_MAX);
+    for (unsigned node = 0; node < HOST_MEMORY_NODES_MAX; node++)
+        assert_int_equal(memory->nodes[node].id, node);
+    assert_string_equal(memory->problem, "This host has 72 NUMA nodes, of which the first 64 are shown; the host's "
+                                         "totals are those of all nodes");
+    assert_true(memory->totals[HOST_MEMORY_LOCAL] == 4000);
+    host_memory_unref(memory);
+}
+
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
@@ -222,6 +290,9 @@ int main(void) {
         ON_A_TREE(test_files_that_hold_nonsense_are_named_and_lose_only_their_own_values),
         ON_A_TREE(test_shares_are_those_since_the_reading_before),
         ON_A_TREE(test_totals_that_fall_go_on_from_where_they_were),
+        ON_A_TREE(test_the_firmware_rates_the_memory_of_a_sockets_own_nodes),
+        ON_A_TREE(test_a_node_of_two_sockets_rates_neither),
+        ON_A_TREE(test_of_more_nodes_than_are_shown_the_first_are_and_that_is_said),
         ON_A_TREE(test_a_node_that_goes_away_takes_nothing_from_the_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

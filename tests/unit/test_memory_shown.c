@@ -17,7 +17,7 @@ static struct host_memory *two_nodes(void) {
     for (unsigned i = 0; i < 2; i++) {
         memory->nodes[i] = (struct host_memory_node){
             .id = i, .socket = (int)i, .tier = -1, .bytes = 64.0 * (1 << 30), .free_bytes = 1 << 30};
-        memory->nodes[i].access = (struct host_memory_access){NAN, NAN, NAN, NAN};
+        memory->nodes[i].access = (struct host_memory_access){NAN, NAN, NAN, NAN, false};
         memory->nodes[i].counts[HOST_MEMORY_OWN] = 90;
         memory->nodes[i].counts[HOST_MEMORY_OTHER] = 10;
     }
@@ -142,10 +142,19 @@ static void test_the_page_for_people_has_shares_of_the_last_seconds(void **state
     memory->nodes[1].socket = -1;
     memory->nodes[1].tier = 22;
     memory->nodes[1].access.read_seconds = 250e-9;
+    memory->totals[HOST_MEMORY_PROMOTED] = 4e6;
+    memory->totals_before[HOST_MEMORY_PROMOTED] = 0;
     add_resctrl(memory, (const double[]){5e10, 6e10});
     memory->sockets[0].before = (struct host_memory_bytes){2e10, 0, NAN};
     char *page = page_of(&host, HTTP_PAGE_ROOT, memory);
-    assert_has(page, "<p>In 10 s, 25 % of all allocations were on another node than the CPU that asked for them.\n");
+    assert_has(page, "<p>In 10 s, 25 % of all allocations were on another node than the CPU that asked for them. "
+                     "<a class=\"nb\" id=\"counted-numa_remote_allocation_ratio\" "
+                     "data-metric=\"numa_remote_allocation_ratio\" "
+                     "href=\"/api/v1/history?scope=host&amp;metric=numa_remote_allocation_ratio\">Its history</a>\n");
+    assert_has(page,
+               "href=\"/api/v1/history?scope=socket&amp;metric=resctrl_memory_bytes_per_second\">Its history</a>");
+    assert_has(page, "<p>0.4 MB/s moved to a faster tier. <a ");
+    assert_null(strstr(page, "moved to a slower tier"));
     assert_has(page, "<tr><th class=\"nb\">Node 0<td>0<td>memory of CPUs<td><td class=\"nb\">64 GiB<td class=\"nb\">1 "
                      "GiB<td>10 %<td>");
     assert_has(page,

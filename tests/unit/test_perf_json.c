@@ -300,13 +300,15 @@ static void test_names_in_formulas_become_events(void **state) {
     catalog_free(catalog);
 }
 
-#define MEASURED "'uncore: {groups: [uncore_cha]}' measures metrics of that PMU alone"
+#define MEASURED "'uncore: {groups: [uncore_cha_cpu]}' measures metrics of these PMUs together"
+#define MEASURED_ALONE "'uncore: {groups: [uncore_cha]}' measures metrics of that PMU alone"
 
 static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
     (void)state;
     static const struct {
         const char *name, *reason;
     } reasons[] = {{"uncore", "needs UNC_X of the PMU uncore_cha, which does not count by CPU: " MEASURED},
+                   {"alone", "needs UNC_X of the PMU uncore_cha, which does not count by CPU: " MEASURED_ALONE},
                    {"latency", "needs the retire latency of E (:R), which only sampling gives"},
                    {"sampled", "needs LAT, which can only be sampled"},
                    {"precise", "needs E with the modifiers :p, which topdownd does not know"},
@@ -321,7 +323,7 @@ static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
         "[{\"EventName\":\"E\",\"EventCode\":\"1\"},{\"EventName\":\"UNC_X\",\"EventCode\":\"1\",\"Unit\":\"CHA\"},"
         "{\"EventName\":\"LAT\",\"EventCode\":\"0xcd\",\"MSRIndex\":\"0x3F6\",\"MSRValue\":\"0x80\"},"
         "{\"MetricName\":\"through\",\"MetricExpr\":\"E / uncore\"},{\"MetricName\":\"uncore\",\"MetricExpr\":\"UNC_X "
-        "/ E\"},"
+        "/ E\"},{\"MetricName\":\"alone\",\"MetricExpr\":\"UNC_X * 2\"},"
         "{\"MetricName\":\"latency\",\"MetricExpr\":\"E * E:R\"},{\"MetricName\":\"sampled\",\"MetricExpr\":\"LAT / "
         "E\"},"
         "{\"MetricName\":\"kernel\",\"MetricExpr\":\"E:k / E\"},{\"MetricName\":\"precise\",\"MetricExpr\":\"E:p / "

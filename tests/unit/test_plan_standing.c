@@ -163,9 +163,35 @@ static void test_events_of_boxes_stand_in_groups_that_fit(void **state) {
         {"df-zen4", 2, 2, 16, 0.5},       // local and remote, each in a group of its own
         {"df-zen1", 1, 2, 4, 0.5},        // eight channels are one sum on four counters
         {"dmc-620", 2, 2, 1, 1},          // eight counters, but the driver takes one event a group
+        {"mesh-home-cmn-s3", 2, 2, 1,
+         0.5}, // local and remote are values of one filter, of which a node has one at a time
     };
     for (size_t i = 0; i < N_OF(plans); i++)
         check_boxes(&plans[i]);
+}
+
+// As AMD's of memory, which Linux' files say cannot be counted together.
+static void test_a_sum_of_boxes_may_exceed_their_counters(void **state) {
+    (void)state;
+    struct catalog_builder *builder = builder_of(NEEDY, N_OF(NEEDY));
+    struct fault fault;
+    metric_of(builder, "sum", "64 * (A + B + C + D)", NULL);
+    metric_of(builder, "rate", "(A + B + C + D) / cpu_seconds", NULL);
+    metric_of(builder, "seconds", "A + B + C + D + cpu_seconds", NULL);
+    metric_of(builder, "product", "A * B * C * D", NULL);
+    group_of(builder, "All", "sum rate seconds product");
+    assert_int_equal(catalog_builder_set_counters(builder, 3, NULL, 0, &fault), 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
+    catalog->metrics[0].constraint = CONSTRAINT_NO_GROUP;
+    struct plan *plan = plan_of_boxes(catalog);
+    for (unsigned m = 0; m < 2; m++)
+        assert_int_equal(plan->units[unit_of(plan, m)].n_groups, 2);
+    for (unsigned m = 2; m < 4; m++) {
+        assert_int_equal(plan->metrics[m].unit, PLAN_NOT_PLANNABLE);
+        assert_non_null(strstr(plan->metrics[m].reason, "needs 4 counters at once"));
+    }
+    plan_free(plan);
+    catalog_free(catalog);
 }
 
 static void test_a_ratio_of_boxes_still_comes_from_one_window(void **state) {
@@ -201,6 +227,7 @@ int main(void) {
         cmocka_unit_test(test_weights_and_raising_leave_it_alone),
         cmocka_unit_test(test_events_of_boxes_stand_in_groups_that_fit),
         cmocka_unit_test(test_a_ratio_of_boxes_still_comes_from_one_window),
+        cmocka_unit_test(test_a_sum_of_boxes_may_exceed_their_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,19 +46,22 @@ static void assert_refused(const struct host *host, const struct window *window)
         assert_true(window->counts[i] == 0);
 }
 
-// In a second, and the millisecond of skew: at 10 GHz, 16 events a cycle with a counter of their own, else 256.
+// In a second, and the millisecond of skew: at 10 GHz, 16 events a cycle with a counter of their own, 4,096 of another
+// PMU, which may be sums over a socket, else 256.
 static void test_counts_up_to_what_a_counter_can_count_are_believed(void **state) {
     (void)state;
     const struct {
-        unsigned event;
+        unsigned event, pmu;
         uint64_t most, next; // what is believed, and what is not
-    } cases[] = {{CYCLES, UINT64_C(160160000000), UINT64_C(160160000160)},
-                 {A, UINT64_C(2562560000000), UINT64_C(2562560002560)}};
+    } cases[] = {{CYCLES, 0, UINT64_C(160160000000), UINT64_C(160160000160)},
+                 {A, 0, UINT64_C(2562560000000), UINT64_C(2562560002560)},
+                 {A, 1, UINT64_C(41000960000000), UINT64_C(41000960040960)}};
     struct host host;
     start(&host);
     for (size_t i = 0; i < N_OF(cases); i++) {
         const struct catalog_event *event = &host.catalog->events[cases[i].event];
         assert_int_equal(event->fixed, cases[i].event == CYCLES);
+        host.catalog->events[cases[i].event].code.pmu = cases[i].pmu;
         for (int beyond = 0; beyond < 2; beyond++) {
             struct window *window = steady(&host);
             bool doubtful = false;

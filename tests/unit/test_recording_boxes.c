@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/recording/recording.h"
@@ -99,11 +100,39 @@ static void test_a_record_within_that_is_not_one_is_refused(void **state) {
     recording_buffer_deinit(&two);
 }
 
+// On hosts with several core types one file has the boxes, and the others say which.
+static void test_a_header_names_the_core_type_that_has_the_boxes_from_version_6_on(void **state) {
+    (void)state;
+    enum { VERSION_AT = 19 }; // after the text that each recording begins with
+    struct recording_header *header = calloc(2, sizeof *header);
+    struct recording_buffer out = {0};
+    assert_non_null(header);
+    for (int named = 1; named >= 0; named--) {
+        (void)strcpy(header->first_type, named ? "big" : "");
+        out.n = 0;
+        assert_int_equal(recording_put_header(&out, header), 0);
+        struct recording_record record = only_record(&out);
+        assert_int_equal(recording_get_header(&record, &header[1]), 0);
+        assert_string_equal(header[1].first_type, header->first_type);
+    }
+    struct recording_record record = only_record(&out);
+    assert_int_equal(record.bytes[VERSION_AT], RECORDING_VERSION);
+    record.n--; // without the empty name
+    assert_int_equal(recording_get_header(&record, &header[1]), -EBADMSG);
+    out.bytes[(size_t)(record.bytes - out.bytes) + VERSION_AT] = 5;
+    (void)strcpy(header[1].first_type, "left");
+    assert_int_equal(recording_get_header(&record, &header[1]), 0);
+    assert_string_equal(header[1].first_type, "");
+    recording_buffer_deinit(&out);
+    free(header);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_boxes_have_is_read_as_what_cores_have),
         cmocka_unit_test(test_that_boxes_are_gone_needs_no_content),
         cmocka_unit_test(test_a_record_within_that_is_not_one_is_refused),
+        cmocka_unit_test(test_a_header_names_the_core_type_that_has_the_boxes_from_version_6_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static struct host_memory *reading(void) {
         node->kind = i < 2 ? HOST_MEMORY_OF_CPUS : HOST_MEMORY_CXL;
         node->bytes = i == 0 ? NAN : 0x1p36;
         node->free_bytes = 0x1p30 * i;
-        node->access = (struct host_memory_access){1e9, NAN, 2.5e-7, NAN};
+        node->access = (struct host_memory_access){1e9, NAN, 2.5e-7, NAN, false};
         for (size_t c = 0; c < HOST_MEMORY_COUNTS_N; c++) {
             node->counts[c] = 1000 * i + (double)c;
             node->before[c] = i == 2 ? NAN : c == 1 ? 1e5 : 1000 * i; // one fell
@@ -201,7 +201,7 @@ static void lose_the_socket(struct host_memory *memory) { memory->domains[0].soc
 static void be_of_no_kind(struct host_memory *memory) {
     memory->nodes[0].kind = (enum host_memory_kind)(HOST_MEMORY_WITHOUT_CPUS + 1);
 }
-static void be_in_no_state(struct host_memory *memory) { memory->resctrl = (enum resctrl_state)(RESCTRL_COUNTING + 1); }
+static void be_in_no_state(struct host_memory *memory) { memory->resctrl = (enum resctrl_state)RESCTRL_STATES_N; }
 static void change_nothing(struct host_memory *memory) { (void)memory; }
 
 static void test_a_reading_that_cannot_be_is_refused(void **state) {

@@ -2,6 +2,7 @@
 #include "tests/unit/memory_host.h"
 
 #include "collectors/memory/resctrl.h"
+#include "core/memory/memory_metric.h"
 
 // resctrl as Intel's and AMD's hosts show it: which bytes count, once each, for which socket.
 
@@ -91,6 +92,123 @@ static void test_amd_has_a_domain_for_each_core_complex(void **state) {
     memory_reader_free(reader);
 }
 
+static double rate_of(const struct host_memory *memory, size_t socket) {
+    return memory_metric_value(memory, MEMORY_METRIC_RESCTRL, MEMORY_SOCKET, socket);
+}
+
+// It had counted for days before somebody gave it a counter that can be read.
+static void test_a_group_that_becomes_readable_adds_what_comes_from_then_on(void **state) {
+    const struct host_tree *tree = *state;
+    static const struct {
+        const char *web;
+        double shown, rate;
+    } steps[] = {{"Unavailable\n", 1000, NAN},  {"Unavailable\n", 1100, 10},   {"9000000000000\n", 1200, NAN},
+                 {"9000000000050\n", 1350, 15}, {"Unavailable\n", 1450, NAN},    // the interval lacks web's bytes
+                 {"Unavailable\n", 1550, 10},   {"9000000000350\n", 1950, NAN}}; // and this one has those of three
+    char root[32];
+    add_caches(tree, 1);
+    mount_it(tree);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        (void)snprintf(root, sizeof root, "%u\n", 1000 + 100 * i);
+        write_domain(tree, "", 0, root, root);
+        write_domain(tree, "web/", 0, steps[i].web, steps[i].web);
+        struct host_memory *memory = memory_read_at(reader, 100 + 10 * i);
+        assert_socket(memory, 0, steps[i].shown, 0);
+        double rate = rate_of(memory, 0);
+        if (isnan(rate) ? !isnan(steps[i].rate) : rate != steps[i].rate)
+            fail_msg("step %u has a rate of %g", i, rate);
+        host_memory_unref(memory);
+    }
+    memory_reader_free(reader);
+}
+
+// A host of many containers has megabytes of mounts, and resctrl may be the last.
+static void test_the_last_of_many_mounts_is_found(void **state) {
+    const struct host_tree *tree = *state;
+    char path[300], last[512];
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "700\n");
+    (void)snprintf(path, sizeof path, "%s/self/mountinfo", tree->root);
+    FILE *mounts = fopen(path, "we");
+    assert_non_null(mounts);
+    for (unsigned i = 0; i < 20000; i++)
+        (void)fprintf(mounts, "%u 27 0:%u / /var/lib/containers/overlay/%064u/merged rw - overlay overlay rw\n", i + 60,
+                      i + 60, i);
+    (void)snprintf(last, sizeof last, "56 22 0:44 / %s/resctrl rw - resctrl resctrl rw\n", tree->root);
+    (void)fputs(last, mounts);
+    assert_true(ftell(mounts) > 2000000);
+    (void)fclose(mounts);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_socket(memory, 0, 700, 300);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+// AMD's total has dirty lines that leave for local memory, too, so that the rest is not that of other nodes.
+static void test_where_events_can_be_chosen_the_total_is_everything_or_nothing(void **state) {
+    const struct host_tree *tree = *state;
+    static const struct {
+        const char *file, *text;
+        enum resctrl_state state;
+        unsigned interrupts;
+    } hosts[] = {
+        {"mbm_total_bytes_config", "0=0x7f;1=0x7f;\n", RESCTRL_COUNTING, 2},
+        {"mbm_total_bytes_config", "0=0x4f;1=0x4f\n", RESCTRL_COUNTING, 4}, // no slow memory; its domains are known
+        {"mbm_total_bytes_config", "0=0x7f;1=0x33\n", RESCTRL_OTHER_EVENTS, 2},
+        {"event_configs/mbm_total_bytes/event_filter",
+         "local_reads,remote_reads,local_non_temporal_writes,remote_non_temporal_writes,local_reads_slow_memory,"
+         "remote_reads_slow_memory,dirty_victim_writes_all\n",
+         RESCTRL_COUNTING, 2},
+        {"event_configs/mbm_total_bytes/event_filter", "local_reads,remote_reads\n", RESCTRL_OTHER_EVENTS, 0},
+        {"event_configs/mbm_total_bytes/event_filter", "\n", RESCTRL_OTHER_EVENTS, 0},
+    };
+    const struct memory_reader_choice all = {true, true};
+    add_caches(tree, 1);
+    mount_it(tree);
+    write_domain(tree, "", 0, "1000\n", "700\n");
+    write_domain(tree, "", 1, "2000\n", "700\n");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        unsigned interrupts;
+        memory_write(tree, hosts[i].text, "resctrl/info/L3_MON/%s", hosts[i].file);
+        struct host_memory *memory =
+            memory_reader_read(reader, all, (struct memory_reader_time){1 + i, 1.7e9}, &interrupts);
+        assert_int_equal(memory->resctrl, hosts[i].state);
+        assert_int_equal(interrupts, hosts[i].interrupts);
+        assert_int_equal(memory->n_domains, hosts[i].state == RESCTRL_COUNTING ? 2 : 0);
+        for (size_t k = 0; k < memory->n_sockets; k++) {
+            assert_true(memory->sockets[k].bytes.all == (k == 0 ? 1000 : 2000));
+            assert_true(isnan(memory->sockets[k].bytes.local) && isnan(memory->sockets[k].bytes.remote));
+        }
+        host_memory_unref(memory);
+    }
+    memory_reader_free(reader);
+}
+
+// Arm's domains (MPAM) have the numbers of caches, which the firmware chooses, and no local bytes. Intel's Linux 7.0
+// adds folders of other things.
+static void test_domains_have_numbers_of_32_bits(void **state) {
+    const struct host_tree *tree = *state;
+    add_caches(tree, 1);
+    mount_it(tree);
+    for (unsigned cpu = 0; cpu < 4; cpu++)
+        memory_write(tree, cpu < 2 ? "4294967295\n" : "1107296256\n", "devices/system/cpu/cpu%u/cache/index3/id", cpu);
+    write_domain(tree, "", 4294967295U, "1000\n", NULL);
+    write_domain(tree, "", 1107296256, "2000\n", NULL);
+    memory_write(tree, "12.5\n", "resctrl/mon_data/mon_PERF_PKG_00/core_energy");
+    memory_write(tree, "7\n", "resctrl/mon_data/mon_L3_4294967296/mbm_total_bytes");
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    struct host_memory *memory = memory_read_at(reader, 100);
+    assert_int_equal(memory->n_domains, 2);
+    assert_true(memory->sockets[0].bytes.all == 1000 && memory->sockets[1].bytes.all == 2000);
+    assert_string_equal(memory->problem, "");
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
 static void test_a_group_without_a_counter_adds_nothing(void **state) {
     const struct host_tree *tree = *state;
     add_caches(tree, 1);
@@ -112,7 +230,11 @@ static void test_a_group_without_a_counter_adds_nothing(void **state) {
     write_domain(tree, "", 0, "1100\n", "750\n");
     memory = memory_read_at(reader, 120);
     assert_socket(memory, 0, 750, 350);
-    assert_true(host_memory_rate(&memory->sockets[0].bytes, &memory->sockets[0].before, memory->seconds) == 10);
+    assert_true(isnan(rate_of(memory, 0))); // these bytes are of two intervals
+    host_memory_unref(memory);
+    write_domain(tree, "", 0, "1200\n", "800\n");
+    memory = memory_read_at(reader, 130);
+    assert_true(rate_of(memory, 0) == 10);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
@@ -129,10 +251,10 @@ static void test_what_a_cache_counted_before_it_was_read_is_no_bandwidth(void **
     host_memory_sum_sockets(memory);
     assert_int_equal(memory->n_sockets, 1);
     assert_true(memory->sockets[0].bytes.local == 8e12 + 1100);
-    assert_true(isnan(host_memory_rate(&memory->sockets[0].bytes, &memory->sockets[0].before, memory->seconds)));
+    assert_true(isnan(rate_of(memory, 0)));
     memory->domains[1].before = memory->domains[1].bytes;
     host_memory_sum_sockets(memory);
-    assert_true(host_memory_rate(&memory->sockets[0].bytes, &memory->sockets[0].before, memory->seconds) == 10);
+    assert_true(rate_of(memory, 0) == 10);
     host_memory_unref(memory);
 }
 
@@ -325,6 +447,10 @@ int main(void) {
         ON_A_TREE(test_control_groups_add_up_and_monitoring_groups_are_in_them),
         ON_A_TREE(test_amd_has_a_domain_for_each_core_complex),
         ON_A_TREE(test_a_group_without_a_counter_adds_nothing),
+        ON_A_TREE(test_a_group_that_becomes_readable_adds_what_comes_from_then_on),
+        ON_A_TREE(test_the_last_of_many_mounts_is_found),
+        ON_A_TREE(test_where_events_can_be_chosen_the_total_is_everything_or_nothing),
+        ON_A_TREE(test_domains_have_numbers_of_32_bits),
         ON_A_TREE(test_what_a_cache_counted_before_it_was_read_is_no_bandwidth),
         ON_A_TREE(test_where_no_counter_is_assigned_at_all_it_says_so),
         ON_A_TREE(test_without_local_bytes_all_are_of_one_kind),

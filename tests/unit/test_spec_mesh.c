@@ -13,10 +13,8 @@
 
 #define FILE_OF_ARM "../shared/telemetry/arm/cmn/cmn_700_r0p0_pmu.json"
 
-static bool has_node(const void *context, const char *node) {
-    (void)context;
-    return strcmp(node, "HNS") != 0;
-}
+// `context`: the type of node that the mesh lacks.
+static bool has_node(const void *context, const char *node) { return strcmp(node, context) != 0; }
 
 static void need_file(void) {
     if (access(FILE_OF_ARM, R_OK) != 0) {
@@ -33,7 +31,7 @@ static struct catalog *load(const struct spec_mesh_nodes *nodes) {
     return catalog_builder_finish(builder);
 }
 
-static void write_task(const struct catalog *catalog, FILE *out) {
+static void write_task(const struct catalog *catalog, const char *lack, FILE *out) {
     double *counts = calloc(catalog->n_events, sizeof *counts), *values = calloc(catalog->n_metrics, sizeof *values);
     uint64_t random = 700;
     const double seconds = 2;
@@ -41,7 +39,7 @@ static void write_task(const struct catalog *catalog, FILE *out) {
     cJSON *of_metrics = cJSON_AddObjectToObject(task, "values"), *lacks = cJSON_AddArrayToObject(task, "lacks");
     assert_true(counts && values && rates && of_metrics && lacks);
     assert_non_null(cJSON_AddStringToObject(task, "file", FILE_OF_ARM));
-    assert_true(cJSON_AddItemToArray(lacks, cJSON_CreateString("HNS")));
+    assert_true(cJSON_AddItemToArray(lacks, cJSON_CreateString(lack)));
     for (size_t e = 0; e < catalog->n_events; e++) {
         counts[e] = 1 + (double)random_below(&random, 1000000);
         if (catalog->events[e].kind == EVENT_COUNTED)
@@ -62,15 +60,13 @@ static void write_task(const struct catalog *catalog, FILE *out) {
     free(counts);
 }
 
-static void test_metrics_are_worth_what_another_evaluator_finds(void **state) {
-    (void)state;
+static void expect_same_values(const char *lack) {
     char path[] = "/tmp/topdownd-mesh-XXXXXX", command[256], line[1024];
-    const struct spec_mesh_nodes nodes = {.has = has_node};
-    need_file();
+    const struct spec_mesh_nodes nodes = {.has = has_node, .context = lack};
     struct catalog *catalog = load(&nodes);
     FILE *task = fdopen(mkstemp(path), "w");
     assert_non_null(task);
-    write_task(catalog, task);
+    write_task(catalog, lack, task);
     assert_int_equal(fclose(task), 0);
     (void)snprintf(command, sizeof command, "python3 tests/unit/evaluate_mesh.py < %s", path);
     FILE *results = popen(command, "r");
@@ -84,10 +80,40 @@ static void test_metrics_are_worth_what_another_evaluator_finds(void **state) {
     catalog_free(catalog);
 }
 
+static void test_metrics_are_worth_what_another_evaluator_finds(void **state) {
+    (void)state;
+    need_file();
+    expect_same_values("HNS");
+    expect_same_values("HNF"); // a later mesh
+}
+
+// No two values of a node's filter are in one group, no filter among them.
+static void test_filters_of_later_nodes_are_events_that_exclude_one_another(void **state) {
+    (void)state;
+    const struct spec_mesh_nodes nodes = {.has = has_node, .context = "HNF"};
+    need_file();
+    struct catalog *catalog = load(&nodes);
+    int all = catalog_find_event(catalog, "PMU_HNS_CACHE_MISS"),
+        local = catalog_find_event(catalog, "PMU_HNS_CACHE_MISS.hbt_requests_selected"),
+        remote = catalog_find_event(catalog, "PMU_HNS_CACHE_MISS.lbt_requests_selected");
+    assert_true(all >= 0 && local >= 0 && remote >= 0);
+    assert_true(catalog->events[remote].code.config == (UINT64_C(2) << 27 | 0x1 << 16 | 0x200));
+    const struct event_need *needs[] = {&catalog->events[all].need, &catalog->events[local].need,
+                                        &catalog->events[remote].need};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(needs[i]->reg, 1);
+        assert_int_equal(needs[i]->reg_value, i);
+    }
+    assert_int_equal(catalog->registers[0].values, 1);
+    assert_true(catalog_find_group(catalog, "HNS_SLC_Effectiveness") >= 0);
+    assert_true(catalog_find_group(catalog, "HNF_Analysis_Ratio") < 0);
+    catalog_free(catalog);
+}
+
 static void test_what_needs_watchpoints_is_listed_with_its_reason(void **state) {
     (void)state;
     size_t measurable = 0, watchpoints = 0;
-    const struct spec_mesh_nodes nodes = {.has = has_node};
+    const struct spec_mesh_nodes nodes = {.has = has_node, .context = "HNS"};
     need_file();
     struct catalog *catalog = load(&nodes);
     for (size_t m = 0; m < catalog->n_metrics; m++) {
@@ -129,7 +155,7 @@ static void test_a_list_in_the_place_of_names_is_refused(void **state) {
         "{\"product_configuration\": {}, \"components\": {}, \"metrics\": [{}]}",
         "{\"components\": {}}",
     };
-    const struct spec_mesh_nodes nodes = {.has = has_node};
+    const struct spec_mesh_nodes nodes = {.has = has_node, .context = "HNS"};
     for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
         char path[] = "/tmp/topdownd-mesh-XXXXXX";
         struct errors errors = {0};
@@ -147,6 +173,7 @@ static void test_a_list_in_the_place_of_names_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics_are_worth_what_another_evaluator_finds),
+        cmocka_unit_test(test_filters_of_later_nodes_are_events_that_exclude_one_another),
         cmocka_unit_test(test_what_needs_watchpoints_is_listed_with_its_reason),
         cmocka_unit_test(test_a_file_of_no_mesh_is_refused),
         cmocka_unit_test(test_a_list_in_the_place_of_names_is_refused),

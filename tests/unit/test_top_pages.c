@@ -83,6 +83,33 @@ static void test_values_are_found_whatever_the_order_of_their_names(void **state
     shown_free(&shown);
 }
 
+static void test_a_socket_has_what_is_told_outside_the_cores_too(void **state) {
+    (void)state;
+    static const char page[] =
+        "{\"metrics\":{\"ipc\":{\"unit\":\"instructions per cycle\"}},"
+        "\"scopes\":[{\"socket\":0,\"metrics\":{\"ipc\":{\"value\":2}}},{\"socket\":3,\"metrics\":{\"ipc\":{\"value\":"
+        "1}}}],"
+        "\"uncore\":[{\"metrics\":{\"memory_latency_seconds\":{\"unit\":\"seconds per "
+        "read\"}},\"sockets\":[{\"socket\":3,"
+        "\"metrics\":{\"memory_latency_seconds\":{\"value\":1e-7,\"low\":9e-8,\"high\":1.1e-7}}}]},7]}";
+    struct shown shown = shown_new();
+    char why[200] = "";
+    assert_int_equal(frame_add_units(shown.frame, FRAME_SOCKETS, page, strlen(page), why), 0);
+    const struct frame_units *sockets = &shown.frame->types[0].units[FRAME_SOCKETS];
+    size_t latency = frame_units_find(sockets, "memory_latency_seconds");
+    assert_int_equal(sockets->n_columns, 2);
+    assert_int_equal(latency, 1);
+    assert_true(isnan(frame_units_at(sockets, 0, latency)->value) && frame_units_at(sockets, 1, 0)->value == 1);
+    assert_true(fabsf(frame_units_at(sockets, 1, latency)->value - 1e-7f) < 1e-10f);
+    (void)view_press(&shown.view, &shown.data, 's');
+    (void)view_press(&shown.view, &shown.data, VIEW_KEY_DOWN);
+    (void)view_press(&shown.view, &shown.data, VIEW_KEY_ENTER);
+    shown_draw(&shown, 24, 80, false);
+    shown_find(&shown, "memory_latency_seconds             100 ns \u00b110.0");
+    shown_find(&shown, "per read");
+    shown_free(&shown);
+}
+
 // A tree and a table as large as no host has.
 static void test_what_is_too_large_is_cut_or_refused(void **state) {
     (void)state;
@@ -130,6 +157,7 @@ int main(void) {
         cmocka_unit_test(test_texts_cannot_steer_a_terminal),
         cmocka_unit_test(test_core_types_are_read_each_for_itself),
         cmocka_unit_test(test_values_are_found_whatever_the_order_of_their_names),
+        cmocka_unit_test(test_a_socket_has_what_is_told_outside_the_cores_too),
         cmocka_unit_test(test_what_is_too_large_is_cut_or_refused),
         cmocka_unit_test(test_a_history_ends_where_its_steps_do),
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/top_pages.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "top/model/timeline.h"
@@ -134,6 +135,78 @@ static void test_a_daemon_that_is_gone_is_said_and_the_last_values_stay(void **s
     shown_free(&shown);
 }
 
+static const char MEMORY[] =
+    "{\"interval_seconds\":10.2,\"reason\":null,\"values\":{\"numa_remote_allocation_ratio\":0.25,"
+    "\"tier_promoted_bytes_per_second\":1.5e6,\"numa_missed_allocation_ratio\":null},\"nodes\":["
+    "{\"node\":0,\"socket\":0,\"kind\":\"cpus\",\"tier\":4,\"bytes\":68719476736,\"free_bytes\":1073741824,"
+    "\"values\":{\"numa_remote_allocation_ratio\":0.1,\"numa_missed_allocation_ratio\":0}},"
+    "{\"node\":2,\"socket\":null,\"kind\":\"cxl\",\"tier\":22,\"bytes\":137438953472,\"free_bytes\":null,\"values\":{}}"
+    "],"
+    "\"resctrl\":{\"state\":\"counting\",\"sockets\":[{\"socket\":0,\"controllers_bytes_per_second\":2e10,"
+    "\"values\":{\"resctrl_memory_bytes_per_second\":1.8e10,\"resctrl_remote_ratio\":0.125}}]}}";
+static const char MEMORY_PAST[] = "{\"step_seconds\":10,\"begin_timestamp_seconds\":1080,\"steps\":4,\"series\":["
+                                  "{\"metric\":\"numa_remote_allocation_ratio\",\"title\":\"Remote "
+                                  "allocations\",\"values\":[0,0.5,null,1]}],\"marks\":[]}";
+
+static void test_memory_of_other_nodes_stands_below_level_1_and_has_a_screen(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    char why[200];
+    past_free(shown.past);
+    assert_int_equal(past_read(MEMORY_PAST, strlen(MEMORY_PAST), &shown.past, why), 0);
+    shown.data.past = shown.past;
+    shown_draw(&shown, 24, 80, false);
+    assert_false(shown_has(&shown, "Remote allocations"));
+    press(&shown, 'm');
+    shown_find(&shown, "were not read at this moment");
+    assert_int_equal(frame_add_memory(shown.frame, MEMORY, strlen(MEMORY), why), 0);
+    press(&shown, 'o');
+    shown_find(&shown, " Remote allocations         25.0 %");
+    press(&shown, 'm');
+    shown_find(&shown, "Memory, as the kernel counts it in 10 s");
+    shown_find(&shown, " Remote allocations                 25.0 %");
+    shown_find(&shown, "\u2581\u2585 \u2588");
+    shown_find(&shown, " Moved to a faster tier             1500 k bytes per second");
+    assert_false(shown_has(&shown, "Missed allocations"));
+    shown_find(&shown, "    0       0  cpus            4    64 GiB     1 GiB    10.0 %     0.0 %");
+    shown_find(&shown, "    2       -  cxl            22   128 GiB         -         -         -");
+    shown_find(&shown, "          0             18.0 G    12.5 %              20.0 G bytes per second");
+    press(&shown, VIEW_KEY_DOWN);
+    press(&shown, VIEW_KEY_DOWN); // there is no third
+    press(&shown, VIEW_KEY_ENTER);
+    shown_find(&shown, "memory that was moved to a faster tier");
+    press(&shown, VIEW_KEY_BACK);
+    press(&shown, VIEW_KEY_UP);
+    press(&shown, VIEW_KEY_ENTER);
+    shown_find(&shown, "25.0 % of allocations");
+    shown_find(&shown, "The last 40 s, 10 s a column; full height: 100 %");
+    press(&shown, VIEW_KEY_BACK);
+    press(&shown, VIEW_KEY_BACK);
+    assert_int_equal(shown.view.screen, VIEW_OVERVIEW);
+    shown_free(&shown);
+}
+
+static void test_a_host_with_one_node_says_so(void **state) {
+    (void)state;
+    static const char one[] = "{\"reason\":null,\"nodes\":[{\"node\":0}],\"resctrl\":{\"sockets\":[]}}";
+    static const char none[] =
+        "{\"reason\":\"a simulated host has no kernel\",\"nodes\":[],\"resctrl\":{\"sockets\":[]}}";
+    static const char *const wrong[] = {"{}", "{\"nodes\":7}", "{\"nodes\":[],\"resctrl\":[]}", "[]"};
+    struct shown shown = shown_new();
+    char why[200];
+    assert_int_equal(frame_add_memory(shown.frame, one, strlen(one), why), 0);
+    press(&shown, 'm');
+    shown_find(&shown, "This host has one NUMA node");
+    assert_int_equal(frame_add_memory(shown.frame, none, strlen(none), why), 0);
+    press(&shown, 'm');
+    shown_find(&shown, "a simulated host has no kernel");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(frame_add_memory(shown.frame, wrong[i], strlen(wrong[i]), why), -EINVAL);
+        assert_true(why[0] != '\0');
+    }
+    shown_free(&shown);
+}
+
 static void test_keys_that_others_answer_are_handed_on(void **state) {
     (void)state;
     struct shown shown = shown_new();
@@ -196,6 +269,8 @@ int main(void) {
         cmocka_unit_test(test_cpus_are_sorted_by_any_metric_and_those_without_a_value_stand_last),
         cmocka_unit_test(test_every_size_and_screen_can_be_drawn_also_in_ascii),
         cmocka_unit_test(test_a_daemon_that_is_gone_is_said_and_the_last_values_stay),
+        cmocka_unit_test(test_memory_of_other_nodes_stands_below_level_1_and_has_a_screen),
+        cmocka_unit_test(test_a_host_with_one_node_says_so),
         cmocka_unit_test(test_keys_that_others_answer_are_handed_on),
         cmocka_unit_test(test_moments_are_kept_and_the_oldest_are_given_up),
         cmocka_unit_test(test_what_was_counted_all_the_time_is_exact),

@@ -2,14 +2,15 @@
 #ifndef TOPDOWND_TOP_MODEL_FRAME_H
 #define TOPDOWND_TOP_MODEL_FRAME_H
 
-// What the view knows of one moment: the pages /api/v1/topdown and /api/v1/snapshot of one snapshot, without what it
-// does not show. Frames are kept, so that a reader can step back.
+// What the view knows of one moment: the pages /api/v1/topdown, /api/v1/snapshot and /api/v1/memory of one snapshot,
+// without what it does not show. Frames are kept, so that a reader can step back.
 //
 // Texts are never NULL unless they say so, have no control characters, and belong to the frame, like all arrays.
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/memory/memory_metric.h"
 #include "top/model/arena.h"
 
 enum {
@@ -17,7 +18,8 @@ enum {
     FRAME_PATH_MAX = 16,
     FRAME_NODES_MAX = 2000,
     FRAME_UNITS_MAX = 8192,
-    FRAME_METRICS_MAX = 512
+    FRAME_METRICS_MAX = 512,
+    FRAME_NUMA_MAX = 1024
 };
 
 enum frame_answer { FRAME_UNKNOWN, FRAME_NO, FRAME_YES };
@@ -71,6 +73,26 @@ struct frame_type {
     struct frame_units units[FRAME_SCOPES];
 };
 
+// What the kernel counts of memory. Values are NAN where there is none.
+struct frame_memory {
+    bool present;                   // the page was asked for
+    const char *reason;             // why there are no nodes; "": there are
+    double seconds;                 // that the values are of
+    float values[MEMORY_METRICS_N]; // of the host
+    size_t n_nodes, n_sockets;
+    const struct frame_numa {
+        int id, socket, tier; // -1: none
+        const char *kind;
+        double bytes, free_bytes;
+        float values[MEMORY_METRICS_N];
+    } * nodes;
+    const struct frame_resctrl { // a socket, as resctrl counts it
+        int id;
+        double controllers; // bytes a second of its memory controllers
+        float values[MEMORY_METRICS_N];
+    } * sockets;
+};
+
 struct frame {
     struct arena arena;
     double timestamp_seconds, round_seconds; // NAN: unknown
@@ -80,6 +102,7 @@ struct frame {
     const char *bound_text; // for all core types together
     struct frame_type types[FRAME_TYPES_MAX];
     size_t n_types;
+    struct frame_memory memory;
 };
 
 // Reads /api/v1/topdown. Returns 0; -EINVAL: it is not that page, and *why says what is wrong with it; -ENOMEM.
@@ -87,6 +110,9 @@ int frame_read(const char *page, size_t length, struct frame **out, char why[sta
 
 // Adds /api/v1/snapshot of a scope. Returns as frame_read; nothing is added on failure.
 int frame_add_units(struct frame *frame, enum frame_scope scope, const char *page, size_t length, char why[static 200]);
+
+// Adds /api/v1/memory, likewise.
+int frame_add_memory(struct frame *frame, const char *page, size_t length, char why[static 200]);
 
 struct frame *frame_free(struct frame *frame);
 

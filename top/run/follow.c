@@ -8,7 +8,7 @@
 
 enum { PATH_MAX_BYTES = 900 };
 
-static const double ASK_SECONDS = 1, AGAIN_SECONDS = 2, HISTORY_SECONDS = 10, STATUS_SECONDS = 30;
+static const double ASK_SECONDS = 1, AGAIN_SECONDS = 2, HISTORY_SECONDS = 10, STATUS_SECONDS = 30, NONE_SECONDS = 60;
 static const char SLOTS[] = "ratio of pipeline slots";
 
 // ---- which page ----
@@ -26,13 +26,18 @@ static bool wants(const struct follow *follow, const struct view_state *view, en
     return lacks(follow, scope) && (scope == FRAME_HOST || follow->everything || view_wants(view, scope));
 }
 
+// The kernel's counts of each moment; where it counts nothing, seldom.
+static bool wants_memory(const struct follow *follow, double now) {
+    return follow->fresh && !follow->fresh->memory.present && follow->due[FOLLOW_MEMORY] <= now;
+}
+
 static enum follow_page next_page(const struct follow *follow, const struct view_state *view, double now) {
     static const enum follow_page pages[FRAME_SCOPES] = {FOLLOW_HOST, FOLLOW_SOCKETS, FOLLOW_CPUS};
     for (int scope = 0; scope < FRAME_SCOPES; scope++)
         if (wants(follow, view, (enum frame_scope)scope) && follow->due[pages[scope]] <= now)
             return pages[scope];
     if (follow->fresh)
-        return FOLLOW_NONE;
+        return wants_memory(follow, now) ? FOLLOW_MEMORY : FOLLOW_NONE;
     if (follow->due[FOLLOW_TOPDOWN] <= now)
         return FOLLOW_TOPDOWN;
     if (follow->due[FOLLOW_STATUS] <= now)
@@ -40,23 +45,34 @@ static enum follow_page next_page(const struct follow *follow, const struct view
     return follow->due[FOLLOW_HISTORY] <= now && newest(follow) ? FOLLOW_HISTORY : FOLLOW_NONE;
 }
 
-// The level-1 categories, and the metric that is looked at.
+// Appends a name of a metric, if there is room.
+static void add_name(char *out, size_t size, const char *name) {
+    size_t length = strlen(out);
+    const char *before = strchr(out, '=') ? "," : "?metric=";
+    if (length + strlen(name) + sizeof "?metric=" <= size)
+        (void)snprintf(out + length, size - length, "%s%s", before, name);
+}
+
+// The level-1 categories, what the kernel counts, and the metric that is looked at.
 static void history_path(const struct follow *follow, char *out, size_t size) {
     const struct frame *frame = newest(follow);
     const struct frame_type *type = frame->n_types > 0 ? &frame->types[0] : NULL;
-    size_t length = (size_t)snprintf(out, size, "/api/v1/history");
-    char separator[] = "?metric=";
-    const char *before = separator;
+    bool listed = false;
+    (void)snprintf(out, size, "/api/v1/history");
     for (size_t i = 0; type && i < type->n_nodes; i++) {
         const struct frame_node *node = &type->nodes[i];
-        bool chosen = strcmp(node->metric, follow->metric) == 0;
-        if (node->depth > 0 || chosen || strcmp(node->unit, SLOTS) != 0 || length + strlen(node->metric) + 20 > size)
+        if (node->depth > 0 || strcmp(node->unit, SLOTS) != 0)
             continue;
-        length += (size_t)snprintf(out + length, size - length, "%s%s", before, node->metric);
-        before = ",";
+        add_name(out, size, node->metric);
+        listed = listed || strcmp(node->metric, follow->metric) == 0;
     }
-    if (follow->metric[0] != '\0' && !follow->metric_refused && length + strlen(follow->metric) + 20 < size)
-        (void)snprintf(out + length, size - length, "%s%s", before, follow->metric);
+    for (size_t i = 0; i < MEMORY_METRICS_N; i++)
+        if (frame->memory.present && isfinite(frame->memory.values[i])) {
+            add_name(out, size, memory_metrics[i].name);
+            listed = listed || strcmp(memory_metrics[i].name, follow->metric) == 0;
+        }
+    if (follow->metric[0] != '\0' && !follow->metric_refused && !listed)
+        add_name(out, size, follow->metric);
 }
 
 static void begin(struct follow *follow, enum follow_page page, double now) {
@@ -64,6 +80,7 @@ static void begin(struct follow *follow, enum follow_page page, double now) {
                                                    [FOLLOW_HOST] = "/api/v1/snapshot?scope=host",
                                                    [FOLLOW_SOCKETS] = "/api/v1/snapshot?scope=socket",
                                                    [FOLLOW_CPUS] = "/api/v1/snapshot?scope=cpu",
+                                                   [FOLLOW_MEMORY] = "/api/v1/memory",
                                                    [FOLLOW_STATUS] = "/api/v1/status"};
     static const double after[FOLLOW_NONE] = {[FOLLOW_STATUS] = STATUS_SECONDS, [FOLLOW_HISTORY] = HISTORY_SECONDS};
     char path[PATH_MAX_BYTES];
@@ -106,6 +123,14 @@ static int take_units(struct follow *follow, enum frame_scope scope, const struc
     return frame ? frame_add_units(frame, scope, answer->body, answer->length, why) : 0;
 }
 
+static int take_memory(struct follow *follow, const struct fetched *answer, double now, char why[static 200]) {
+    struct frame *frame = follow->fresh;
+    int r = frame ? frame_add_memory(frame, answer->body, answer->length, why) : 0;
+    if (r == -EINVAL || (frame && frame->memory.n_nodes < 2 && frame->memory.n_sockets == 0))
+        follow->due[FOLLOW_MEMORY] = now + NONE_SECONDS;
+    return r == -EINVAL ? 0 : r; // all else can be shown
+}
+
 static int take_rest(struct follow *follow, const struct fetched *answer, char why[static 200]) {
     struct host *host = follow->host;
     struct past *past = follow->past;
@@ -123,7 +148,7 @@ static int take_rest(struct follow *follow, const struct fetched *answer, char w
     return 0;
 }
 
-static int take_page(struct follow *follow, const struct fetched *answer, char why[static 200]) {
+static int take_page(struct follow *follow, const struct fetched *answer, double now, char why[static 200]) {
     switch (follow->page) {
     case FOLLOW_TOPDOWN:
         return take_topdown(follow, answer, why);
@@ -133,6 +158,8 @@ static int take_page(struct follow *follow, const struct fetched *answer, char w
         return take_units(follow, FRAME_SOCKETS, answer, why);
     case FOLLOW_CPUS:
         return take_units(follow, FRAME_CPUS, answer, why);
+    case FOLLOW_MEMORY:
+        return take_memory(follow, answer, now, why);
     default:
         return take_rest(follow, answer, why);
     }
@@ -153,11 +180,14 @@ static void take(struct follow *follow, const struct fetched *answer, double now
     char why[200] = "";
     enum follow_page page = follow->page;
     int r = 0;
-    bool refused = page == FOLLOW_HISTORY && answer->status == 400; // a metric without a history
-    if (refused)
+    bool refused = (page == FOLLOW_HISTORY && answer->status == 400)    // a metric without a history
+                   || (page == FOLLOW_MEMORY && answer->status == 404); // a daemon that has no such page
+    if (refused && page == FOLLOW_MEMORY)
+        follow->due[FOLLOW_MEMORY] = now + NONE_SECONDS;
+    else if (refused)
         follow->metric_refused = true;
     else if (answer->status == 200)
-        r = take_page(follow, answer, why);
+        r = take_page(follow, answer, now, why);
     follow->page = FOLLOW_NONE;
     if (answer->status != 200 && !refused)
         fail(follow, answer->why, now);
@@ -170,10 +200,12 @@ static void take(struct follow *follow, const struct fetched *answer, double now
 // ---- all of it ----
 
 // Nothing more is to be read for the new moment: it can be shown.
-static bool show_fresh(struct follow *follow, const struct view_state *view, bool paused) {
+static bool show_fresh(struct follow *follow, const struct view_state *view, bool paused, double now) {
     for (int scope = 0; scope < FRAME_SCOPES; scope++)
         if (wants(follow, view, (enum frame_scope)scope))
             return false;
+    if (wants_memory(follow, now))
+        return false;
     timeline_add(&follow->timeline, follow->fresh, !paused);
     follow->fresh = NULL;
     follow->frame_came = true;
@@ -198,7 +230,7 @@ bool follow_work(struct follow *follow, const struct view_state *view, bool paus
         changed = true;
     }
     if (follow->fresh && follow->page == FOLLOW_NONE)
-        changed = show_fresh(follow, view, paused) || changed;
+        changed = show_fresh(follow, view, paused, now) || changed;
     enum follow_page page = follow->page == FOLLOW_NONE ? next_page(follow, view, now) : FOLLOW_NONE;
     if (page != FOLLOW_NONE)
         begin(follow, page, now);

@@ -17,6 +17,7 @@ enum follow_page {
     FOLLOW_HOST,
     FOLLOW_SOCKETS,
     FOLLOW_CPUS,
+    FOLLOW_MEMORY,
     FOLLOW_STATUS,
     FOLLOW_HISTORY,
     FOLLOW_NONE

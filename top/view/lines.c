@@ -6,9 +6,17 @@
 #include <string.h>
 #include <time.h>
 
+static const char SECONDS[] = "seconds per ";
+static const double NANO = 1e9;
+
 bool lines_is_share(const char *unit) { return strncmp(unit, "ratio", strlen("ratio")) == 0; }
 
-const char *lines_unit(const char *unit) { return lines_is_share(unit) ? "" : unit; }
+// How long something takes, which is read in nanoseconds.
+static bool is_latency(const char *unit) { return strncmp(unit, SECONDS, sizeof SECONDS - 1) == 0; }
+
+const char *lines_unit(const char *unit) {
+    return lines_is_share(unit) ? "" : is_latency(unit) ? unit + strlen("seconds ") : unit;
+}
 
 static void scaled(char out[static LINES_TEXT_MAX], double value) {
     static const char prefixes[] = " kMGT";
@@ -30,6 +38,8 @@ void lines_value(char out[static LINES_TEXT_MAX], float value, const char *unit)
         (void)snprintf(out, LINES_TEXT_MAX, "-");
     else if (lines_is_share(unit))
         (void)snprintf(out, LINES_TEXT_MAX, "%.1f %%", (double)value * 100);
+    else if (is_latency(unit))
+        (void)snprintf(out, LINES_TEXT_MAX, "%.4g ns", NANO * (double)value);
     else
         scaled(out, (double)value);
 }
@@ -46,6 +56,8 @@ void lines_interval(char out[static LINES_TEXT_MAX], const struct frame_value *v
     }
     if (lines_is_share(unit))
         (void)snprintf(number, sizeof number, "%.1f", half * 100);
+    else if (is_latency(unit))
+        (void)snprintf(number, sizeof number, "%.1f", half * NANO);
     else
         scaled(number, half);
     (void)snprintf(out, LINES_TEXT_MAX, "\u00b1%.50s", number);

@@ -67,8 +67,26 @@ static unsigned put_value(const struct frame_value *is, const char *unit, struct
     return put_entry(grid, row, "value", text);
 }
 
+// What the kernel counts: exact, and of no core type.
+static void put_counted(const struct view_data *data, const struct frame_memory *memory, size_t metric,
+                        struct grid *grid, unsigned row) {
+    static const struct frame_type of_all = {.name = ""};
+    const struct memory_metric_words *words = &memory_metrics[metric];
+    const struct frame_value is = {memory->values[metric], NAN, NAN};
+    (void)grid_print(grid, row++, 0, STYLE_STRONG, "%s", words->title);
+    row = put_entry(grid, row, "metric", words->name);
+    row = put_value(&is, words->unit, grid, row);
+    row = put_entry(grid, row, "meaning", words->definition);
+    (void)put_past(data, &of_all, words->name, lines_is_share(words->unit), grid, row + 1);
+}
+
 void node_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
     const struct frame_type *type = lines_type(view, data);
+    for (size_t i = 0; i < MEMORY_METRICS_N && data->frame->memory.present; i++)
+        if (strcmp(memory_metrics[i].name, view->metric) == 0) {
+            put_counted(data, &data->frame->memory, i, grid, row);
+            return;
+        }
     const struct frame_node *node = find_node(type, view->metric);
     const struct frame_units *host = type ? &type->units[FRAME_HOST] : NULL;
     size_t column = host ? frame_units_find(host, view->metric) : 0;
@@ -120,6 +138,7 @@ void help_draw(struct grid *grid, unsigned row) {
     static const char *const lines[] = {
         "up, down, PgUp, PgDn, Home, End   choose a row        o  the overview",
         "Enter  all that is known of it    Esc  back           c  CPUs    s  sockets",
+        "m    memory: NUMA nodes, tiers and resctrl, as the kernel counts them",
         "right, left  open, close a node of the tree           e  what happened",
         "< >  sort CPUs or sockets by another metric           t  the next core type",
         "r    the other way round                              ?  these keys    q  end",

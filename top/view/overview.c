@@ -187,6 +187,24 @@ static unsigned put_memory(const struct frame_bound *bound, struct grid *grid, u
     return row + 1;
 }
 
+// How much of the memory was taken on another node, where the host has several.
+static unsigned put_remote(const struct view_data *data, struct grid *grid, unsigned row) {
+    const struct memory_metric_words *words = &memory_metrics[MEMORY_METRIC_REMOTE];
+    const struct past_series *series = past_find(data->past, "", words->name);
+    float share = data->frame->memory.present ? data->frame->memory.values[MEMORY_METRIC_REMOTE] : NAN;
+    char value[LINES_TEXT_MAX];
+    if (!isfinite(share))
+        return row;
+    lines_value(value, share, words->unit);
+    (void)grid_put(grid, row, 1, 1 + TITLE_WIDTH, STYLE_PLAIN, words->title);
+    grid_right(grid, row, VALUE_END, STYLE_STRONG, value);
+    grid_bar(grid, row, HALF_END, BAR_WIDTH, STYLE_PLAIN, (double)share);
+    if (series)
+        grid_spark(grid, row, HALF_END + BAR_WIDTH + 2, grid->columns, STYLE_PLAIN, series->values,
+                   steps_until(data->past, data->frame->timestamp_seconds), 1);
+    return row + 1;
+}
+
 // ---- the list ----
 
 static const char *mark_of(const struct frame_node *node) {
@@ -240,6 +258,7 @@ void overview_draw(struct view_state *view, const struct view_data *data, struct
     row = put_verdict(data, type, grid, row);
     row = put_level1(data, type, grid, row);
     row = put_memory(&type->bound, grid, row);
+    row = put_remote(data, grid, row);
     if (row + 2 >= grid->rows)
         return;
     (void)grid_put(grid, row, 0, LIST_VALUE_END - 8, STYLE_FAINT,

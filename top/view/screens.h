@@ -30,6 +30,10 @@ void units_draw(struct view_state *view, const struct view_data *data, struct gr
 void unit_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
 void node_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
 void events_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+void memory_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+// Its rows: the metrics of the host that have values.
+size_t memory_rows(const struct frame_memory *memory, enum memory_metric rows[static MEMORY_METRICS_N]);
+
 void help_draw(struct grid *grid, unsigned row);
 
 // How many rows the list of the screen has.

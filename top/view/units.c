@@ -158,10 +158,10 @@ static void put_beside(const struct frame_units *units, size_t unit, const struc
     grid_right(grid, row, NAME_WIDTH + 10, STYLE_STRONG, value);
     (void)grid_put(grid, row, NAME_WIDTH + 11, NAME_WIDTH + 20, STYLE_FAINT, half);
     size_t same = frame_units_find(host, metric);
-    if (host->n == 0 || same == host->n_columns)
-        return;
-    lines_value(value, frame_units_at(host, 0, same)->value, of);
-    grid_right(grid, row, NAME_WIDTH + 30, STYLE_PLAIN, value);
+    if (host->n > 0 && same < host->n_columns) { // what is outside the cores is a socket's
+        lines_value(value, frame_units_at(host, 0, same)->value, of);
+        grid_right(grid, row, NAME_WIDTH + 30, STYLE_PLAIN, value);
+    }
     (void)grid_put(grid, row, NAME_WIDTH + 32, grid->columns, STYLE_FAINT, lines_unit(of));
 }
 

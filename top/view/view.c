@@ -8,7 +8,7 @@
 #include "top/view/screens.h"
 
 static const char KEYS[] = " q end  ? help  Enter more  c CPUs  s sockets  e events  space pause  [ ] step";
-static const char KEYS_INSIDE[] = " q end  ? help  Esc back  o overview  c CPUs  s sockets  e events";
+static const char KEYS_INSIDE[] = " q end  ? help  Esc back  o overview  c CPUs  s sockets  m memory  e events";
 static const char KEYS_TABLE[] = " q end  ? help  Esc back  Enter more  < > sort by  r reverse  c CPUs  s sockets";
 
 void view_init(struct view_state *view) { *view = (struct view_state){.scope = FRAME_CPUS, .unit = -1}; }
@@ -22,8 +22,11 @@ bool view_wants(const struct view_state *view, enum frame_scope scope) {
 size_t screen_rows(const struct view_state *view, const struct view_data *data) {
     const struct frame_type *type = lines_type(view, data);
     struct screen_row rows[SCREEN_ROWS_MAX];
+    enum memory_metric counted[MEMORY_METRICS_N];
     if (view->screen == VIEW_EVENTS)
         return data->past ? data->past->n_marks : 0;
+    if (view->screen == VIEW_MEMORY)
+        return data->frame ? memory_rows(&data->frame->memory, counted) : 0;
     if (!type || view->screen == VIEW_NODE)
         return 0;
     if (view->screen == VIEW_OVERVIEW)
@@ -66,6 +69,13 @@ static void descend(struct view_state *view, const struct view_data *data) {
         const char *metric =
             rows[at].node ? rows[at].node->metric : type->units[FRAME_HOST].columns[rows[at].column].metric;
         (void)snprintf(view->metric, sizeof view->metric, "%s", metric);
+        view->before = VIEW_OVERVIEW;
+        show(view, VIEW_NODE);
+    } else if (view->screen == VIEW_MEMORY) {
+        enum memory_metric counted[MEMORY_METRICS_N];
+        (void)memory_rows(&data->frame->memory, counted);
+        (void)snprintf(view->metric, sizeof view->metric, "%s", memory_metrics[counted[at]].name);
+        view->before = VIEW_MEMORY;
         show(view, VIEW_NODE);
     } else if (view->screen == VIEW_UNITS) {
         const struct frame_units *units = &type->units[view->scope];
@@ -82,7 +92,9 @@ static void go_back(struct view_state *view) {
     if (view->help)
         view->help = false;
     else
-        view->screen = view->screen == VIEW_UNIT ? VIEW_UNITS : VIEW_OVERVIEW;
+        view->screen = view->screen == VIEW_UNIT   ? VIEW_UNITS
+                       : view->screen == VIEW_NODE ? view->before
+                                                   : VIEW_OVERVIEW;
 }
 
 static void open_or_close(struct view_state *view, const struct view_data *data, bool open) {
@@ -159,8 +171,8 @@ enum view_action view_press(struct view_state *view, const struct view_data *dat
         show(view, VIEW_OVERVIEW);
     else if (key == 'c' || key == 's')
         show_units(view, data, key == 'c' ? FRAME_CPUS : FRAME_SOCKETS);
-    else if (key == 'e')
-        show(view, VIEW_EVENTS);
+    else if (key == 'e' || key == 'm')
+        show(view, key == 'e' ? VIEW_EVENTS : VIEW_MEMORY);
     else if (key == 't' && data->frame && data->frame->n_types > 0)
         view->type = (view->type + 1) % data->frame->n_types;
     else if (key == 'r')
@@ -174,11 +186,9 @@ enum view_action view_press(struct view_state *view, const struct view_data *dat
 
 void view_draw(struct view_state *view, const struct view_data *data, struct grid *grid) {
     static void (*const screens[VIEW_SCREENS])(struct view_state *, const struct view_data *, struct grid *,
-                                               unsigned) = {[VIEW_OVERVIEW] = overview_draw,
-                                                            [VIEW_NODE] = node_draw,
-                                                            [VIEW_UNITS] = units_draw,
-                                                            [VIEW_UNIT] = unit_draw,
-                                                            [VIEW_EVENTS] = events_draw};
+                                               unsigned) = {
+        [VIEW_OVERVIEW] = overview_draw, [VIEW_NODE] = node_draw,     [VIEW_UNITS] = units_draw,
+        [VIEW_UNIT] = unit_draw,         [VIEW_EVENTS] = events_draw, [VIEW_MEMORY] = memory_draw};
     if (grid->rows < VIEW_ROWS_MIN || grid->columns < VIEW_COLUMNS_MIN) {
         (void)grid_wrap(grid, 0, grid->rows, 0, STYLE_PLAIN, "too small: make the terminal 40x12 or larger (q ends)");
         return;

@@ -16,6 +16,7 @@ enum view_screen {
     VIEW_UNITS,    // CPUs or sockets, sorted by a metric
     VIEW_UNIT,     // all metrics of one of them
     VIEW_EVENTS,   // what happened
+    VIEW_MEMORY,   // what the kernel counts of NUMA nodes, tiers and resctrl
     VIEW_SCREENS
 };
 
@@ -47,6 +48,7 @@ struct view_state {
     bool ascending;                               // the smallest first
     int unit;                                     // of VIEW_UNIT: its number
     char metric[VIEW_METRIC_MAX];                 // of VIEW_NODE
+    enum view_screen before;                      // of VIEW_NODE: where it was chosen
     unsigned list_rows;                           // rows that the list on the screen has, for whole pages
     unsigned long long toggled[VIEW_TOGGLED_MAX]; // nodes that were opened or closed by hand
     size_t n_toggled;

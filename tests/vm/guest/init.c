@@ -13,6 +13,7 @@
 //     kill NUMBER                sends the daemon a signal
 //     status                     "running", "none", or how the daemon ended
 //     clock                      CLOCK_MONOTONIC in nanoseconds
+//     open TYPE CONFIG PID CPU   an event as perf_event_open does, and closes it
 //     burn SECONDS CPU           keeps a CPU busy, and answers then
 //     pin [GENERAL]              see work.h; `unpin` ends it
 //     taskgroup SECONDS CPU      see work.h
@@ -265,6 +266,8 @@ static void serve(struct guest *guest, char *line, const char *text, int out) {
         do_status(guest, out);
     else if (strcmp(command, "clock") == 0)
         (void)dprintf(out, "ok\n%lu\n", work_now_ns());
+    else if (strcmp(command, "open") == 0 && n == 5)
+        answer(out, -work_open(words + 1));
     else if (strcmp(command, "pin") == 0 && guest->pinner == 0)
         guest->pinner = work_begin(words, n, out);
     else if (strcmp(command, "unpin") == 0)

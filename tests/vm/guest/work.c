@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CPUS_MAX = 1024, LEADERLESS = -1, ITSELF = 0, ALL_TASKS = -1, ANY_CPU = -1, TURN_NS = 300000 };
+enum { CPUS_MAX = 1024, LEADERLESS = -1, ITSELF = 0, ALL_TASKS = -1, ANY_CPU = -1, BLOCKS = 4000, TURN_NS = 2000000 };
 
 // Codes of the Arm PMU architecture; PERF_TYPE_RAW uses them unchanged.
 enum { INST_RETIRED = 0x08, CPU_CYCLES = 0x11 };
@@ -32,10 +32,10 @@ static int stay_on(unsigned cpu) {
     return sched_setaffinity(0, sizeof set, &set) < 0 ? -errno : 0;
 }
 
-// Runs some ten thousand instructions. The emulator is fastest at long blocks without branches, and slowest at reading
-// the clock.
+// Runs a quarter of a million instructions, which is a turn (see work_burn). The emulator is fastest at long blocks
+// without branches, and slowest at reading the clock.
 static void spin_shortly(void) {
-    for (unsigned i = 0; i < 500; i++)
+    for (unsigned i = 0; i < BLOCKS; i++)
         __asm__ volatile(".rept 64\n\tnop\n\t.endr");
 }
 
@@ -46,7 +46,8 @@ static void spin(double seconds) {
 }
 
 // The emulator runs one CPU at a time until the machine's next timer is due. While this CPU spins, a call to another
-// CPU would wait milliseconds for the kernel's tick. A timer that is always due soon keeps the turns short.
+// CPU would wait for the kernel's tick. A timer that is always due soon keeps the turns shorter than that, but not
+// much: each end of a turn costs the emulator more than the two milliseconds of instructions in between.
 int work_burn(double seconds, unsigned cpu) {
     static const struct itimerspec turn = {.it_interval.tv_nsec = TURN_NS, .it_value.tv_nsec = TURN_NS};
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -72,6 +73,16 @@ static int event_open(uint64_t config, bool pinned, bool disabled, pid_t pid, in
     };
     long fd = syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
+}
+
+int work_open(char *const words[4]) {
+    struct perf_event_attr attr = {
+        .type = (uint32_t)atoi(words[0]), .size = sizeof attr, .config = strtoull(words[1], NULL, 0)};
+    long fd = syscall(SYS_perf_event_open, &attr, atoi(words[2]), atoi(words[3]), LEADERLESS, PERF_FLAG_FD_CLOEXEC);
+    int r = fd < 0 ? -errno : 0;
+    if (fd >= 0)
+        close((int)fd);
+    return r;
 }
 
 // A pinned event without a counter is in the error state and reads as end of file.

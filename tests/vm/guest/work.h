@@ -9,6 +9,10 @@
 
 uint64_t work_now_ns(void);
 
+// Opens and closes an event: its type, its config, a task (0: the caller, -1: all) and a CPU (-1: any). Returns 0 or a
+// negative errno.
+int work_open(char *const words[4]);
+
 // Keeps a CPU busy; returns 0 or a negative errno.
 int work_burn(double seconds, unsigned cpu);
 

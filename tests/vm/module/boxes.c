@@ -25,6 +25,9 @@ struct box {
 static struct box boxes[BOXES];
 static int hotplug;
 
+static unsigned int refused; /* events of tasks that somebody tried to open; the kernel asks the PMU first */
+module_param(refused, uint, 0444);
+
 static struct box *box_of(struct pmu *pmu)
 {
 	return container_of(pmu, struct box, pmu);
@@ -58,6 +61,8 @@ static int box_event_init(struct perf_event *event)
 {
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
+	if (event->attach_state & PERF_ATTACH_TASK)
+		refused++;
 	if (is_sampling_event(event) || event->attach_state & PERF_ATTACH_TASK || event->cpu < 0)
 		return -EINVAL;
 	event->cpu = box_of(event->pmu)->cpu;

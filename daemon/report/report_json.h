@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_MEASURE_REPORT_JSON_H
-#define TOPDOWND_DAEMON_MEASURE_REPORT_JSON_H
+#ifndef TOPDOWND_DAEMON_REPORT_REPORT_JSON_H
+#define TOPDOWND_DAEMON_REPORT_REPORT_JSON_H
 
 // One JSON document for a measurement: what it is of, its intervals, and the whole. It is written as time goes by.
 
-#include "daemon/measure/report.h"
+#include "daemon/report/report.h"
 #include "exporters/view/json_writer.h"
 
 struct report_json_head {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/measure/report.h"
+#include "daemon/report/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -87,9 +87,9 @@ const char *report_row_title(const struct report_row *row) {
     return row->metric ? row->metric->title : "The most bytes that the memory can move";
 }
 
-void report_row_unit(const struct report_row *row, char *unit, size_t size) {
+void report_row_unit(const struct report *report, const struct report_row *row, char *unit, size_t size) {
     if (row->metric)
-        view_boxes_unit(row->metric, unit, size);
+        view_boxes_unit(report->view->layout->catalog, row->metric, unit, size);
     else
         (void)snprintf(unit, size, "bytes per second");
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/measure/report_json.h"
+#include "daemon/report/report_json.h"
 
 #include <math.h>
 
 static void add_row(struct json *json, const struct report *report, const struct report_row *row) {
     char unit[CATALOG_UNIT_MAX];
-    report_row_unit(row, unit, sizeof unit);
+    report_row_unit(report, row, unit, sizeof unit);
     json_begin_object(json, NULL);
     json_string(json, "scope", report_scope_of(report, row->scope));
     if (row->scope == REPORT_HOST)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/measure/report_text.h"
+#include "daemon/report/report_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "exporters/view/table.h"
+#include "daemon/report/report_table.h"
 #include "exporters/view/view_next.h"
 
 enum {
@@ -13,56 +13,14 @@ enum {
     INDENT = 2,
     BAR_LEAST = 8,
     VALUE_WIDTH = 20,
-    NUMBER_MAX = 48,
     COLUMNS = 5,
     COLUMNS_WIDE = 4,
     COLUMN_WIDTH = 8,
     COLUMN_NAME_MAX = 24,
-    DIGITS = 4,
-    DIGITS_OF_INTERVAL = 2,
-    DECIMALS_MOST = 9,
     SAID_ONCE = 2, // and not for each line
     EIGHTHS = 8
 };
 static const char BOLD[] = "\033[1m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
-
-// ---- numbers ----
-
-// A number of so many digits that count, and never with an exponent.
-static int format_number(char *out, size_t size, double value, int digits) {
-    double magnitude = fabs(value);
-    int before = magnitude > 0 ? 1 + (int)floor(log10(magnitude)) : digits;
-    int after = before >= digits ? 0 : digits - before;
-    return snprintf(out, size, "%.*f", after < DECIMALS_MOST ? after : DECIMALS_MOST, value);
-}
-
-static bool is_share(const struct catalog_metric *metric) {
-    static const char share[] = "share of ";
-    return metric->domain != METRIC_OTHER || metric->export_scale == 0.01 ||
-           strncmp(metric->units, share, sizeof share - 1) == 0;
-}
-
-static const char *plus_minus(const struct screen *screen) { return screen->utf8 ? "±" : "+-"; }
-
-// The value, and half of its interval where it has one: "12.3 % ±0.2". Returns its width on the screen.
-static int put_value(const struct report_row *row, const struct screen *screen, struct text *out) {
-    char number[NUMBER_MAX], interval[NUMBER_MAX] = "";
-    bool share = is_share(row->metric);
-    double scale = share ? 100 : 1, half = (row->high - row->low) / 2 * scale;
-    int width = share ? snprintf(number, sizeof number, "%5.1f %%", scale * row->value)
-                      : format_number(number, sizeof number, row->value, DIGITS);
-    text_string(out, number);
-    if (!isfinite(half))
-        return width;
-    if (half == 0) {
-        text_string(out, " exact");
-        return width + (int)sizeof " exact" - 1;
-    }
-    int more = share ? snprintf(interval, sizeof interval, "%.1f", half)
-                     : format_number(interval, sizeof interval, half, DIGITS_OF_INTERVAL);
-    text_format(out, " %s%s", plus_minus(screen), interval);
-    return width + 1 + (screen->utf8 ? 1 : 2) + more;
-}
 
 static const struct report_row *row_of(const struct report *report, unsigned metric) {
     const struct catalog_metric *wanted = &report->view->layout->catalog->metrics[metric];
@@ -126,7 +84,7 @@ static void put_node(const struct report *report, const struct screen *screen, i
         text_format(out, "not known: %s%s\n", row->reason, marked ? PLAIN : "");
         return;
     }
-    int width = put_value(row, screen, out);
+    int width = report_number_put(row, screen, out);
     if (row->metric->domain != METRIC_OTHER) {
         text_format(out, "%*s ", width < VALUE_WIDTH ? VALUE_WIDTH - width : 0, "");
         put_bar(row->value, screen->width - title - VALUE_WIDTH - 3, screen, out);
@@ -184,41 +142,6 @@ static void put_tree(const struct report *report, const struct screen *screen, s
 
 // ---- tables ----
 
-static const struct table_column COLUMNS_OF_METRICS[] = {
-    {"scope", "SCOPE", TABLE_TEXT},   {"metric", "METRIC", TABLE_TEXT},
-    {"value", "VALUE", TABLE_NUMBER}, {"interval", "95 % INTERVAL", TABLE_TEXT},
-    {"unit", "UNIT", TABLE_TEXT},
-};
-
-static void put_row(struct table *table, const struct report *report, const struct report_row *row,
-                    const struct report_text_request *request) {
-    char unit[CATALOG_UNIT_MAX], number[NUMBER_MAX];
-    bool scopes = request->scopes;
-    double half = (row->high - row->low) / 2;
-    bool share = is_share(row->metric);
-    report_row_unit(row, unit, sizeof unit);
-    (void)format_number(number, sizeof number, row->value, DIGITS);
-    if (scopes && row->scope == REPORT_HOST)
-        table_text(table, report_scope_of(report, row->scope));
-    else if (scopes)
-        table_format(table, "%s %u", report_scope_of(report, row->scope), row->id);
-    table_text(table, row->metric->export_name);
-    if (share)
-        table_format(table, "%.2f %%", 100 * row->value);
-    else
-        table_text(table, number);
-    (void)format_number(number, sizeof number, half, DIGITS_OF_INTERVAL);
-    if (!isfinite(half))
-        table_text(table, NULL);
-    else if (half == 0)
-        table_text(table, "exact");
-    else if (share)
-        table_format(table, "%s%.2f", plus_minus(request->screen), 100 * half);
-    else
-        table_format(table, "%s%s", plus_minus(request->screen), number);
-    table_text(table, share && strncmp(unit, "ratio", 5) == 0 ? "percent" : unit);
-}
-
 static bool in_group(const struct catalog_group *group, const struct catalog *catalog, const struct report_row *row) {
     unsigned metric = catalog_metric_named(catalog, (unsigned)(row->metric - catalog->metrics));
     for (size_t i = 0; i < group->n_metrics; i++)
@@ -260,34 +183,16 @@ static bool is_outline(const struct report *report, const struct report_row *row
 }
 
 static void put_table(const struct report *report, const struct report_text_request *request, struct text *out) {
-    struct table table = {.columns = COLUMNS_OF_METRICS + !request->scopes,
-                          .n_columns = sizeof COLUMNS_OF_METRICS / sizeof *COLUMNS_OF_METRICS - !request->scopes};
-    struct text rows = {0};
-    size_t n_absent = 0;
-    const char *why = NULL;
-    bool same = true;
+    struct report_table table;
+    report_table_init(&table, request->screen, request->scopes);
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->rows[i];
         bool shown = request->all || (row->scope != REPORT_HOST ? is_outline(report, row)
                                                                 : leads_on(report, row) && !in_tree(report, row));
-        if (shown && isfinite(row->value))
-            put_row(&table, report, row, request);
-        if (!shown || isfinite(row->value) || !request->all)
-            continue;
-        n_absent++;
-        why = why ? why : row->reason;
-        same = same && strcmp(why, row->reason) == 0;
+        if (shown && (request->all || isfinite(row->value)))
+            report_table_add(&table, report, row);
     }
-    if (table.n_cells > 0 && table_print(&table, &rows) == 0) {
-        text_string(out, "\n");
-        text_append(out, rows.data, rows.length);
-    }
-    if (n_absent > 0) // of those that were asked for
-        text_format(out, "%zu more %s not known: %s\n", n_absent, n_absent == 1 ? "is" : "are",
-                    same ? why : "--json says why");
-    out->failed = out->failed || rows.failed;
-    text_free(&rows);
-    table_deinit(&table);
+    report_table_end(&table, out);
 }
 
 static void put_counts(const struct report *report, struct text *out) {
@@ -296,89 +201,6 @@ static void put_counts(const struct report *report, struct text *out) {
     for (size_t i = 0; i < report->n_events; i++)
         text_format(out, "%20.0f  %s%s\n", report->events[i].count, report->events[i].name,
                     report->events[i].exact ? "" : " (estimated: it was not counted all the time)");
-}
-
-// ---- outside the cores ----
-
-static const struct passage {
-    const char *title;
-    struct {
-        enum traffic traffic;
-        const char *word;
-    } parts[3];
-} PASSAGES[] = {
-    {"Memory", {{TRAFFIC_MEMORY_READ, "read"}, {TRAFFIC_MEMORY_WRITE, "written"}, {TRAFFIC_MEMORY_ALL, "moved"}}},
-    {"HBM", {{TRAFFIC_HBM_READ, "read"}, {TRAFFIC_HBM_WRITE, "written"}}},
-    {"Persistent memory", {{TRAFFIC_PERSISTENT_READ, "read"}, {TRAFFIC_PERSISTENT_WRITE, "written"}}},
-    {"CXL memory", {{TRAFFIC_CXL_READ, "read"}, {TRAFFIC_CXL_WRITE, "written"}}},
-    {"Last-level cache misses", {{TRAFFIC_LLC_MISS_LOCAL, "local"}, {TRAFFIC_LLC_MISS_REMOTE, "remote"}}},
-    {"Interconnect", {{TRAFFIC_INTERCONNECT_IN, "in"}, {TRAFFIC_INTERCONNECT_OUT, "out"}}},
-    {"PCIe devices", {{TRAFFIC_IO_IN, "in"}, {TRAFFIC_IO_OUT, "out"}}},
-    {"Devices behind C2C", {{TRAFFIC_C2C_IN, "in"}, {TRAFFIC_C2C_OUT, "out"}}},
-};
-
-static void put_rate(const struct report_row *row, const char *word, const struct screen *screen, struct text *out) {
-    static const double GIGA = 1e-9, WHOLE_TENTHS = 10;
-    double value = GIGA * row->value, half = GIGA * (row->high - row->low) / 2;
-    int decimals = value >= WHOLE_TENTHS ? 1 : value >= 1 ? 2 : 3;
-    if (!isfinite(value)) {
-        text_format(out, " %s not known: %s", word, row->reason);
-        return;
-    }
-    text_format(out, " %.*f", decimals, value);
-    if (half > 0)
-        text_format(out, " %s%.*f", plus_minus(screen), decimals, half);
-    text_format(out, " GB/s %s", word);
-}
-
-// What passes in a scope, from whichever report tells it; nothing where none does.
-static void put_passage(const struct passage *passage, const struct report_outside *outside, enum report_scope scope,
-                        unsigned id, struct text *out) {
-    double peak = NAN, sum = 0;
-    struct text words = {0};
-    for (size_t i = 0; i < sizeof passage->parts / sizeof *passage->parts && passage->parts[i].word; i++)
-        for (size_t r = 0; r < outside->n; r++) {
-            const struct report *report = &outside->reports[r];
-            const struct report_row *row = report_find_traffic(report, passage->parts[i].traffic, scope, id);
-            if (!row)
-                continue;
-            text_string(&words, words.length > 0 ? "," : ":");
-            put_rate(row, passage->parts[i].word, outside->screen, &words);
-            sum += row->value;
-            peak = fmax(peak, report_memory_peak(report, scope, id));
-        }
-    if (isfinite(sum / peak))
-        text_format(&words, " (%.0f %% of the peak of %.0f GB/s)", 100 * sum / peak, 1e-9 * peak);
-    if (words.length > 0) {
-        text_format(out, "%*s%s", scope == REPORT_HOST ? INDENT : 2 * INDENT, "", passage->title);
-        text_append(out, words.data, words.length);
-        text_string(out, "\n");
-    }
-    out->failed = out->failed || words.failed;
-    text_free(&words);
-}
-
-static void put_passages(const struct report_outside *outside, enum report_scope scope, unsigned id, struct text *out) {
-    for (size_t i = 0; i < sizeof PASSAGES / sizeof *PASSAGES; i++)
-        put_passage(&PASSAGES[i], outside, scope, id, out);
-}
-
-// The first report with most sockets has those of all.
-static const struct topology *widest(const struct report_outside *outside) {
-    const struct topology *found = outside->reports[0].view->layout->topology;
-    for (size_t i = 1; i < outside->n; i++)
-        if (outside->reports[i].view->layout->topology->n_sockets > found->n_sockets)
-            found = outside->reports[i].view->layout->topology;
-    return found;
-}
-
-void report_text_outside(const struct report_outside *outside, struct text *out) {
-    const struct topology *topology = widest(outside);
-    put_passages(outside, REPORT_HOST, 0, out);
-    for (size_t s = 0; s < topology->n_sockets && outside->sockets; s++) {
-        text_format(out, "%*ssocket %u\n", INDENT, "", topology->sockets[s].id);
-        put_passages(outside, REPORT_SOCKET, topology->sockets[s].id, out);
-    }
 }
 
 // ---- all of it ----
@@ -469,7 +291,7 @@ void report_text_head(const struct report *report, bool memory, struct text *out
 
 size_t report_text_line(const struct report *report, const struct screen *screen, bool memory, struct text *out) {
     struct column columns[COLUMNS];
-    char number[NUMBER_MAX];
+    char number[REPORT_NUMBER_MAX];
     size_t begin = out->length, memory_at = 0;
     size_t n = choose_columns(report, columns);
     text_format(out, "%6.1f s", report->to_seconds);
@@ -480,10 +302,11 @@ size_t report_text_line(const struct report *report, const struct screen *screen
         const struct report_row *row = columns[i].row;
         if (!row || !isfinite(row->value))
             text_format(out, " %*s", width, "-");
-        else if (is_share(row->metric))
+        else if (report_number_is_share(row->metric))
             text_format(out, " %*.1f %%", width - 2, 100 * row->value);
         else
-            text_format(out, " %*s", width, format_number(number, sizeof number, row->value, DIGITS) > 0 ? number : "");
+            text_format(out, " %*s", width,
+                        report_number_write(number, row->value, REPORT_NUMBER_DIGITS) > 0 ? number : "");
     }
     if (memory) {
         memory_at = out->length + 1;

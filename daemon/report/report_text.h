@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_MEASURE_REPORT_TEXT_H
-#define TOPDOWND_DAEMON_MEASURE_REPORT_TEXT_H
+#ifndef TOPDOWND_DAEMON_REPORT_REPORT_TEXT_H
+#define TOPDOWND_DAEMON_REPORT_REPORT_TEXT_H
 
 // A report for people: level 1 as bars, what is below its dominant part, the metrics that lead on, the answer, and the
 // next step.
 
-#include "daemon/measure/report.h"
-
-// What an output can show.
-struct screen {
-    int width; // columns
-    bool colour;
-    bool utf8; // else ASCII
-};
+#include "daemon/report/report_number.h"
 
 struct report_text_request {
     const struct screen *screen;
@@ -22,15 +15,6 @@ struct report_text_request {
 };
 
 void report_text(const struct report *report, const struct report_text_request *request, struct text *out);
-
-// The reports of PMUs outside the cores, which are told together: what passed through memory, caches and links.
-struct report_outside {
-    const struct report *reports;
-    size_t n;
-    const struct screen *screen;
-    bool sockets; // each by itself, too
-};
-void report_text_outside(const struct report_outside *outside, struct text *out);
 
 // A line for an interval, and the heading for all such lines. With `memory` it has a column for what the memory moves,
 // which other reports tell: returns where in `out` that stands, REPORT_TEXT_MEMORY_WIDTH wide and unknown so far.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_MEASURE_REPORT_H
-#define TOPDOWND_DAEMON_MEASURE_REPORT_H
+#ifndef TOPDOWND_DAEMON_REPORT_REPORT_H
+#define TOPDOWND_DAEMON_REPORT_REPORT_H
 
 // What a measurement by hand tells, in the form that text, JSON and CSV are made from: a row for each scope and metric,
 // and the answer to what the CPUs are bound by.
@@ -30,8 +30,6 @@ struct report_row {
 
 const char *report_row_name(const struct report_row *row);
 const char *report_row_title(const struct report_row *row);
-// What PMUs outside the cores tell is of the whole scope: bytes per second.
-void report_row_unit(const struct report_row *row, char *unit, size_t size);
 
 struct report_event {
     const char *name;
@@ -54,6 +52,9 @@ struct report {
         struct text answer, next, sample; // each ended by '\0'; "" where there is nothing to say
     } texts;
 };
+
+// What PMUs outside the cores tell is of the whole scope: bytes per second.
+void report_row_unit(const struct report *report, const struct report_row *row, char *unit, size_t size);
 
 // Returns 0 or -ENOMEM. Free with report_deinit in every case.
 int report_init(struct report *report, struct view *view, const struct snapshot *snapshot, enum report_scope finest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/measure/report_csv.h"
+#include "daemon/report/report_csv.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void report_csv(const struct report *report, struct text *out) {
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->rows[i];
         char unit[CATALOG_UNIT_MAX];
-        report_row_unit(row, unit, sizeof unit);
+        report_row_unit(report, row, unit, sizeof unit);
         begin_row(report, "metric", row->scope, row->id, out);
         put_text(out, report_row_name(row));
         put_text(out, unit);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/estimate/estimate_strata.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/block.h"
+#include "core/counts/operand_lanes.h"
+
+enum { ASLEEP, AWAKE, STRATA }; // lanes
+
+struct estimate_strata {
+    const struct rows *rows;
+    struct operand_lanes *at;
+    struct lanes *means; // [value of a row]: of the strata
+    double awake;        // mean of the seconds in which the cores were awake
+    double rounds;       // in the means
+    double *differences; // [metric of the plan]
+};
+
+static void lay_out(void *self, struct block *block) {
+    struct estimate_strata *strata = self;
+    const struct plan *plan = strata->rows->plan;
+    strata->means = block_take(block, strata->rows->n_values, sizeof *strata->means);
+    strata->differences = block_take(block, plan->n_metrics, sizeof *strata->differences);
+}
+
+struct estimate_strata *estimate_strata_new(const struct rows *rows) {
+    struct estimate_strata strata = {.rows = rows, .at = operand_lanes_new(rows)};
+    struct estimate_strata *made = strata.at ? block_new(&strata, sizeof strata, lay_out) : NULL;
+    if (!made)
+        operand_lanes_free(strata.at);
+    for (size_t u = 0; made && u < rows->n_units; u++) // windows' times say nothing, so nor does what is made of them
+        made->means[rows_first(rows, u)] = lanes_all(NAN);
+    return made;
+}
+
+struct estimate_strata *estimate_strata_free(struct estimate_strata *strata) {
+    if (strata)
+        operand_lanes_free(strata->at);
+    free(strata);
+    return NULL;
+}
+
+static bool some_held(const struct estimate_rounds *rounds) {
+    bool some = false;
+    for (size_t block = 0; block < rounds->n_blocks; block++)
+        some = some || lanes_some(&rounds->held[block]);
+    return some;
+}
+
+static double awake_of(const struct estimate_rounds *rounds) {
+    double seconds = 0;
+    for (size_t block = 0; block < rounds->n_blocks; block++)
+        for (size_t l = 0; l < LANES; l++)
+            seconds += rounds->held[block].of[l] > 0 ? rounds->awake[block].of[l] : 0;
+    return seconds;
+}
+
+// Moves a value's means by the sums over the cores that are held.
+static void move_value(struct estimate_strata *strata, const struct estimate_rounds *rounds, size_t u, size_t i,
+                       double weight) {
+    struct lanes asleep = lanes_all(0), all = lanes_all(0);
+    struct lanes *mean = &strata->means[rows_first(strata->rows, u) + i];
+    for (size_t block = 0; block < rounds->n_blocks; block++) {
+        const struct lanes *held = &rounds->held[block];
+        const struct lanes now = estimate_rounds_now(rounds, block, u)[i];
+        const struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
+        struct lanes in;
+        for (size_t l = 0; l < LANES; l++)
+            in.of[l] = held->of[l] > 0 && cell->share.of[l] > 0 ? now.of[l] : 0;
+        for (size_t l = 0; l < LANES; l++)
+            all.of[l] += in.of[l];
+        lanes_add_product(&asleep, &in, &cell->asleep);
+    }
+    double slept = lanes_sum(&asleep);
+    mean->of[ASLEEP] += weight * (slept - mean->of[ASLEEP]);
+    mean->of[AWAKE] += weight * (lanes_sum(&all) - slept - mean->of[AWAKE]);
+}
+
+static void find_differences(struct estimate_strata *strata) {
+    const struct plan *plan = strata->rows->plan;
+    operand_lanes_begin(strata->at, NAN, 0);
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        size_t m = plan->evaluation[i];
+        const struct plan_metric *metric = &plan->metrics[m];
+        const struct formula *formula = plan->catalog->metrics[metric->metric].formula;
+        if (!plan_metric_planned(metric))
+            continue;
+        operand_lanes_fill(strata->at, formula, metric->unit, strata->means);
+        struct lanes values = formula_evaluate_lanes(formula, strata->at->counts, strata->at->metrics);
+        double difference = fabs(values.of[ASLEEP] - values.of[AWAKE]);
+        strata->at->metrics[catalog_metric_named(plan->catalog, metric->metric)] = values;
+        strata->differences[m] = isfinite(difference) ? difference : 0;
+    }
+}
+
+void estimate_strata_take_round(struct estimate_strata *strata, const struct estimate_rounds *rounds,
+                                double memory_rounds) {
+    const struct rows *rows = strata->rows;
+    if (!some_held(rounds))
+        return;
+    strata->rounds++;
+    double weight = 1 / (strata->rounds < memory_rounds ? strata->rounds : memory_rounds);
+    strata->awake += weight * (awake_of(rounds) - strata->awake);
+    for (size_t u = 0; u < rows->n_units; u++)
+        for (size_t i = 1, n = rows_n(rows, u); i < n; i++)
+            move_value(strata, rounds, u, i, weight);
+    find_differences(strata);
+}
+
+double estimate_strata_rate(const struct estimate_strata *strata, size_t unit, size_t place) {
+    double counts = strata->means[rows_first(strata->rows, unit) + place].of[AWAKE];
+    return strata->awake > 0 ? counts / strata->awake : 0;
+}
+
+double estimate_strata_difference(const struct estimate_strata *strata, size_t metric) {
+    return strata->differences[metric];
+}

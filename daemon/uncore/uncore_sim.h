@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_UNCORE_UNCORE_SIM_H
+#define TOPDOWND_DAEMON_UNCORE_UNCORE_SIM_H
+
+#include "core/host/scenario.h"
+#include "core/uncore/uncore.h"
+
+// How many boxes of a scenario's kind have a name that the shell pattern matches: "imc_[0-3]".
+size_t uncore_sim_match(const struct scenario *kind, const char *pattern);
+
+// A box of a kind: its name, the CPU of the host that reads it, and its socket.
+struct uncore_box uncore_sim_box(const struct scenario *host, const struct scenario *kind, size_t box);
+
+#endif
