@@ -17,6 +17,27 @@ uint64_t schedule_slot_ns(size_t n_cores) {
     return points[i - 1].slot_ns + more_ns * (n_cores - points[i - 1].cores) / (points[i].cores - points[i - 1].cores);
 }
 
+int schedule_make_plan(const struct plan_request *request, size_t n_cores, double longer, struct plan **out) {
+    struct plan_request own = *request;
+    struct plan *plan;
+    uint64_t slot_ns = schedule_slot_ns(n_cores), least_ns = schedule_slot_ns(1);
+    own.slot_ns = (uint64_t)((double)slot_ns * longer);
+    int r = plan_new(&own, &plan);
+    if (r < 0)
+        return r;
+    double shorter = (double)SCHEDULE_ROUND_NS_MAX * longer / (double)plan->round_ns;
+    if (plan_slots(plan) > 0 && shorter < 1 && slot_ns > least_ns) {
+        slot_ns = (uint64_t)((double)slot_ns * shorter);
+        own.slot_ns = (uint64_t)((double)(slot_ns > least_ns ? slot_ns : least_ns) * longer);
+        plan_free(plan);
+        r = plan_new(&own, &plan);
+        if (r < 0)
+            return r;
+    }
+    *out = plan;
+    return 0;
+}
+
 // n of something of total_ns in pieces of about piece_ns, from 1 to most.
 static unsigned divide(uint64_t total_ns, uint64_t piece_ns, unsigned most) {
     uint64_t n = (total_ns + piece_ns / 2) / piece_ns;

@@ -91,7 +91,12 @@ void schedule_order(const struct schedule *schedule, size_t core, uint64_t round
 // interrupts. 200 ms up to 32 cores, then between these: 375 ms for 128, 750 ms for 256 and more (docs/estimation.md).
 uint64_t schedule_slot_ns(size_t n_cores);
 
-#define SCHEDULE_ROUND_NS_MAX UINT64_C(15000000000) // of rounds with such slots, if slots of 200 ms allow
+// Makes a plan with such slots; request->slot_ns is not used. Where a round would last longer than
+// SCHEDULE_ROUND_NS_MAX, slots are shorter, but not below 200 ms. The budget may want them `longer` than that by a
+// factor, at least 1 (core/adapt/budget.h). Returns as plan_new.
+int schedule_make_plan(const struct plan_request *request, size_t n_cores, double longer, struct plan **out);
+
+#define SCHEDULE_ROUND_NS_MAX UINT64_C(15000000000)
 
 // How long at most a core is held on the slot that it begins at this tick.
 uint64_t schedule_hold_ns(const struct schedule *schedule, size_t core, uint64_t tick);

@@ -2,7 +2,6 @@
 #include "daemon/source/setup.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,8 +205,6 @@ size_t setup_n_cpus(const struct setup *setup) {
 int setup_plan(const struct setup *setup, const struct core_type *type, const struct setup_plan_request *asked,
                struct errors *errors, struct plan **out) {
     const struct config_settings *settings = &setup->profile->settings;
-    bool by_cores = settings->slot_ns == 0;
-    uint64_t slot_ns = by_cores ? schedule_slot_ns(type->topology->n_cores) : settings->slot_ns;
     uint64_t interval_ns = settings->interval_ns > 0 ? settings->interval_ns : PLAN_INTERVAL_NS;
     bool boxes = type->topology->boxes; // nobody probes their counters, and none is kept free for tasks
     struct plan_request request = {
@@ -223,17 +220,12 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
         .support = type->source->support,
         .nmi_watchdog = type->source->nmi_watchdog,
         .smt_at_boot = type->source->smt_at_boot,
-        .slot_ns = (uint64_t)((double)slot_ns * asked->slot_factor),
+        .slot_ns = (uint64_t)((double)settings->slot_ns * asked->slot_factor),
         .interval_ns = boxes ? (uint64_t)((double)interval_ns * asked->slot_factor) : interval_ns,
         .idle = setup->profile->settings.idle,
         .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
-    int r = plan_new(&request, out);
-    if (r == 0 && by_cores && (*out)->round_ns > SCHEDULE_ROUND_NS_MAX && request.slot_ns > schedule_slot_ns(1)) {
-        double shorter = (double)SCHEDULE_ROUND_NS_MAX / (double)(*out)->round_ns;
-        request.slot_ns = (uint64_t)fmax((double)request.slot_ns * shorter, (double)schedule_slot_ns(1));
-        plan_free(*out);
-        r = plan_new(&request, out);
-    }
+    int r = settings->slot_ns > 0 ? plan_new(&request, out)
+                                  : schedule_make_plan(&request, type->topology->n_cores, asked->slot_factor, out);
     if (r == -E2BIG)
         return errors_add(errors, NULL, 0, 0,
                           "profile %s asks for more than %d events or %d event groups: name fewer metric groups",

@@ -162,6 +162,19 @@ def test_json_says_what_is_measured_here_and_elsewhere():
     assert (said["hostname"], said["profile"], said["core_types"]) == ("db-7", "a", [{"spec": "zen4", "groups": ["MPKI"]}]), said
 
 
+def test_slots_are_those_of_so_many_cores_and_shorter_where_a_round_would_last_more_than_15_s():
+    many = "profiles: {default: {groups: [stage_1, MPKI, Miss_Ratio, General], weights: {MPKI: 10}}}\n"
+    scenario = json.loads(e2e.read_text(os.path.join(ROOT, "tests/data/scenarios/steady.json")))
+    with tempfile.TemporaryDirectory() as folder:
+        for cores, slot in ((32, 0.2), (128, 0.375), (256, 0.75)):
+            host = e2e.write_text(os.path.join(folder, "a.json"), json.dumps(scenario | {"sockets": 1, "cores_per_socket": cores}))
+            few, more = (check("--pmu", f"sim:{host}", yaml=yaml)[1]["core_types"][0] for yaml in (None, many))
+            assert few["slot_seconds"] == slot and few["round_seconds"] < 15, (cores, few)
+            slots = round(more["round_seconds"] * 0.9 / more["slot_seconds"])
+            assert abs(more["slot_seconds"] - min(slot, 15 * 0.9 / slots)) < 1e-8 and more["round_seconds"] <= 15, (cores, slots, more)
+            assert (more["slot_seconds"] < slot) == (cores > 32), (cores, slots, more)
+
+
 def test_the_file_is_named_once():
     done = subprocess.run([BINARY, "check-config", "/dev/null", "--config", "/dev/null"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "mean the same" in done.stderr, done

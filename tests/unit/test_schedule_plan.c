@@ -360,19 +360,7 @@ static void test_snapshots_are_an_interval_apart_where_slots_allow_and_cohorts_w
     setup_deinit(&setup);
 }
 
-// ---- slots, and cores that are held ----
-
-static void test_slots_grow_with_the_number_of_cores(void **state) {
-    (void)state;
-    assert_true(schedule_slot_ns(1) == 200000000 && schedule_slot_ns(32) == 200000000);
-    assert_true(schedule_slot_ns(80) == 287500000); // in the middle
-    assert_true(schedule_slot_ns(128) == 375000000);
-    assert_true(schedule_slot_ns(192) == 562500000);
-    assert_true(schedule_slot_ns(256) == 750000000 && schedule_slot_ns(100000) == 750000000);
-    for (size_t cores = 1; cores < 2000; cores++)
-        assert_true(cores <= 32 || cores > 256 ? schedule_slot_ns(cores) >= schedule_slot_ns(cores - 1)
-                                               : schedule_slot_ns(cores) > schedule_slot_ns(cores - 1));
-}
+// ---- cores that are held ----
 
 static void test_a_core_is_held_for_ten_slots_on_average(void **state) {
     (void)state;
@@ -441,7 +429,6 @@ int main(void) {
         cmocka_unit_test(test_every_core_is_in_a_cohort_and_cohorts_begin_one_after_the_other),
         cmocka_unit_test(test_every_host_has_a_snapshot_an_interval),
         cmocka_unit_test(test_snapshots_are_an_interval_apart_where_slots_allow_and_cohorts_where_cores_do),
-        cmocka_unit_test(test_slots_grow_with_the_number_of_cores),
         cmocka_unit_test(test_a_core_is_held_for_ten_slots_on_average),
         cmocka_unit_test(test_a_core_slept_that_was_busy_for_less_than_a_quarter_of_a_slot),
         cmocka_unit_test(test_composites_are_never_held_nor_is_what_does_not_rotate),
