@@ -59,15 +59,15 @@ def arguments():
     return os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
-def wait_for(condition, what, timeout=TIMEOUT):
-    """The first true value of condition(), which is asked again and again."""
+def wait_for(condition, what, timeout=TIMEOUT, pause=0.02):
+    """The first true value of condition(), which is asked again and again, with so many seconds in between."""
     deadline = time.monotonic() + timeout
     while True:
         value = condition()
         if value:
             return value
         assert time.monotonic() < deadline, f"waited {timeout} s in vain for {what}"
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def free_port():

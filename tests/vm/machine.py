@@ -20,6 +20,11 @@ NEOVERSE_N1 = "neoverse-n1"
 NEOVERSE_V2 = "neoverse-n1,midr=0x410fd4f0"
 WITHOUT_PMU = "neoverse-n1,pmu=off"
 BUSY_SECONDS = 100000  # of the guest: for ever
+PAUSE_SECONDS = 0.2  # between two questions, each of which is work for an emulated machine
+
+
+def wait_for(condition, what, timeout=e2e.TIMEOUT, pause=PAUSE_SECONDS):
+    return e2e.wait_for(condition, what, timeout, pause)
 
 
 def qemu_command(initramfs, root, cpu, cpus, ports):
@@ -100,7 +105,7 @@ class Machine(e2e.Program):
         """Starts the daemon and waits until it serves. how="unit": with the rights that the systemd unit gives."""
         self.write(CONFIG, yaml)
         self.do(f"{how} --config {CONFIG} {' '.join(options)}")
-        e2e.wait_for(lambda: "look at http" in self.daemon_log() or self._must_run(), "the daemon to serve")
+        wait_for(lambda: "look at http" in self.daemon_log() or self._must_run(), "the daemon to serve")
 
     def _must_run(self):
         status = self.do("status").strip()
@@ -109,10 +114,14 @@ class Machine(e2e.Program):
     def stop(self, number=15):
         """Asks the daemon to end; its status must be 0."""
         self.do(f"kill {number}")
-        status = e2e.wait_for(lambda: (s := self.do("status").strip()) != "running" and s, "the daemon to end")
+        status = wait_for(lambda: (s := self.do("status").strip()) != "running" and s, "the daemon to end")
         assert status == "exit 0", f"{status}; the daemon said:\n{self.daemon_log()}"
 
     def daemon_log(self):
         return self.read("/log")
 
-    get, json, sequence, wait_round = e2e.Daemon.get, e2e.Daemon.json, e2e.Daemon.sequence, e2e.Daemon.wait_round
+    def wait_round(self, sequence, pause=PAUSE_SECONDS):
+        """Waits until so many rounds have ended; returns the snapshot."""
+        return wait_for(lambda: (s := self.json("/api/v1/snapshot"))["sequence"] >= sequence and s, f"round {sequence}", pause=pause)
+
+    get, json, sequence = e2e.Daemon.get, e2e.Daemon.json, e2e.Daemon.sequence

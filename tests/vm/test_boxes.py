@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import e2e
 import image
 import sysroot
-from machine import CHANNEL_PORT, CONFIG, HTTP_PORT, Machine
+from machine import CHANNEL_PORT, CONFIG, HTTP_PORT, Machine, wait_for
 
 BINARY, ROOT = e2e.arguments()
 TOOLS = ["qemu-system-x86_64", "gcc", "make", "apt-get", "dpkg-deb"]
@@ -174,7 +174,7 @@ def memory(machine):
 
 def growth(machine, seconds=SECONDS, umasks=UMASKS):
     """How much each total grows for each microsecond of the machine, of the truth; no total may fall."""
-    before, begin = e2e.wait_for(lambda: (now := memory(machine))[1] and now, "a snapshot")
+    before, begin = wait_for(lambda: (now := memory(machine))[1] and now, "a snapshot")
     while (now := memory(machine))[1] < begin + seconds:
         assert all(now[0][key] >= before[key] for key in before), (before, now)
         time.sleep(0.5)
@@ -232,16 +232,16 @@ def test_six_events_on_four_counters_take_turns_and_add_up_to_the_truth():
 def test_somebody_elses_events_cost_share_and_no_bytes_and_are_told_of():
     """Another daemon of six events: of each box, one group of ours and two of its own take turns on four counters."""
     with measuring() as machine:
-        e2e.wait_for(lambda: machine.sequence() >= 2 and min(shares(machine)) > 0.9, "the counters alone")
+        wait_for(lambda: machine.sequence() >= 2 and min(shares(machine)) > 0.9, "the counters alone")
         assert "other users" not in machine.daemon_log(), machine.daemon_log()
         rival = machine.begin(f"run {image.PROGRAM} measure --duration 30s --path.run /run/rival --path.data /{SIX}")
-        e2e.wait_for(lambda: "shares the counters of its PMUs with other users" in machine.daemon_log(), "the others to be seen", 60)
+        wait_for(lambda: "shares the counters of its PMUs with other users" in machine.daemon_log(), "the others to be seen", 60)
         machine.wait_round(machine.sequence() + 1)
         check_truth(machine, 4)
         shared = shares(machine)
         assert 0.2 < sum(shared) / len(shared) < 0.5, shared
         rival.answer()
-        e2e.wait_for(lambda: "no longer contended" in machine.daemon_log(), "the others to be gone")
+        wait_for(lambda: "no longer contended" in machine.daemon_log(), "the others to be gone")
         return f"{sum(shared) / len(shared):.2f} of the time"
 
 
@@ -277,14 +277,14 @@ def rate_of_interrupts(uncore):
     with measuring(f"{YAML}uncore: {uncore}\n") as machine:
         machine.wait_round(2)
         before, begin_ns = interrupts(machine), machine.clock()
-        e2e.wait_for(lambda: machine.clock() > begin_ns + SECONDS * 1e9, "time to pass")
+        wait_for(lambda: machine.clock() > begin_ns + SECONDS * 1e9, "time to pass")
         rate = (interrupts(machine) - before) / (machine.clock() - begin_ns) * 1e9
         return rate, "topdownd_uncore_up" in machine.get("/metrics")
 
 
 def test_the_firmware_rates_the_memory_of_each_socket_and_the_kernel_counts_on_its_node():
     with measuring() as machine:
-        page = e2e.wait_for(lambda: (now := machine.json("/api/v1/memory"))["nodes"] and now, "a reading")
+        page = wait_for(lambda: (now := machine.json("/api/v1/memory"))["nodes"] and now, "a reading")
         assert [(node["node"], node["socket"], node["kind"]) for node in page["nodes"]] == [(0, 0, "cpus"), (1, 1, "cpus")], page
         for node, rated in zip(page["nodes"], RATED):
             assert node["access"]["read_bytes_per_second"] == rated * 1e6 and abs(node["access"]["read_seconds"] - 1e-7) < 1e-12, node
@@ -295,7 +295,7 @@ def test_the_firmware_rates_the_memory_of_each_socket_and_the_kernel_counts_on_i
         assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [
             (rated * 1e6, "firmware") for rated in RATED], sockets
         past = "/api/v1/history?scope=node&metric=numa_remote_allocation_ratio"
-        e2e.wait_for(lambda: e2e.fetch(machine.port, past).status == 200, "the history")
+        wait_for(lambda: e2e.fetch(machine.port, past).status == 200, "the history")
         history = machine.json(past)
         assert [series["node"] for series in history["series"]] == [0, 1], history
 

@@ -25,7 +25,7 @@ import e2e
 import image
 import packages
 import sysroot
-from machine import NEOVERSE_N1, NEOVERSE_V2, SHIFT, WITHOUT_PMU, YAML, Machine
+from machine import NEOVERSE_N1, NEOVERSE_V2, SHIFT, WITHOUT_PMU, YAML, Machine, wait_for
 from test_prometheus import PROMTOOL, Prometheus
 
 CPUS, GENERAL_COUNTERS, COUNTERS = 4, 6, 7
@@ -125,7 +125,7 @@ class Watch:
 
     def until(self, condition, what):
         """The first page that fulfils the condition."""
-        return e2e.wait_for(lambda: condition(page := self.page()) and page, what)
+        return wait_for(lambda: condition(page := self.page()) and page, what)
 
 
 def accounted_ns(scope):
@@ -288,15 +288,15 @@ def test_the_units_capability_is_enough_at_2_and_from_3_on_the_remedies_are_told
         machine.start(how="unit")
         machine.burn(1)
         pmu = machine.json("/api/v1/status")["pmu"]["name"]
-        e2e.wait_for(lambda: e2e.value_of(machine.get("/metrics"), "topdownd_pmu_error", pmu=pmu, reason="not_allowed") == 1,
-                     "the reason on the page")
+        wait_for(lambda: e2e.value_of(machine.get("/metrics"), "topdownd_pmu_error", pmu=pmu, reason="not_allowed") == 1,
+                 "the reason on the page")
         status = json.dumps(machine.json("/api/v1/status"))
         for said in (status, machine.daemon_log()):
             assert "remedies/90-topdownd.conf" in said and "remedies/cap-sys-admin.conf" in said, said
         assert "topdownd_ipc" not in names(machine.get("/metrics"))
         machine.write(level, "2")  # without a restart
-        e2e.wait_for(lambda: "topdownd_pmu_error" not in names(machine.get("/metrics")), "the permission to be seen",
-                     2 * e2e.TIMEOUT)  # at the end of a round, which is long where emulation exceeds the budget
+        wait_for(lambda: "topdownd_pmu_error" not in names(machine.get("/metrics")), "the permission to be seen",
+                 2 * e2e.TIMEOUT)  # at the end of a round, which is long where emulation exceeds the budget
         next_rounds(machine, 2)
         page = check_spec(machine, "neoverse-n1")
         assert close(e2e.value_of(page, "topdownd_ipc"), TRUE_IPC)
@@ -350,9 +350,11 @@ def take_all_but_one(machine):
 def test_cycles_and_instructions_are_the_truth_while_groups_rotate():
     with running(before=take_all_but_one) as machine:
         next_rounds(machine)
+        machine.wait_round(machine.sequence() + 1, pause=0)  # so that the clock is read soon after a round's end
         before, clock_before = snapshot_cpus(machine), machine.clock()
         windows_before = machine.get("/metrics")
-        machine.wait_round(before["sequence"] + ROUNDS)
+        machine.wait_round(before["sequence"] + ROUNDS - 1)
+        machine.wait_round(machine.sequence() + 1, pause=0)
         after, clock_after, page = snapshot_cpus(machine), machine.clock(), machine.get("/metrics")
         worst = check_truth(before, after, cpus=CPUS)
         assert close(after["round"]["end_ns"] - before["round"]["end_ns"], clock_after - clock_before, 0.1)
@@ -388,7 +390,7 @@ def test_cpus_go_off_and_on_under_load():
         others = cycles_of(machine, 1)
         machine.set_online(2, True)
         watch.until(lambda p: total(p, "topdownd_cpus", state="measured") == CPUS, "CPU 2 to be back")
-        e2e.wait_for(lambda: cycles_of(machine, 2) > frozen and watch.page(), "CPU 2 to count again")
+        wait_for(lambda: cycles_of(machine, 2) > frozen and watch.page(), "CPU 2 to count again")
         assert cycles_of(machine, 1) > others
         next_rounds(machine)
         before = snapshot_cpus(machine)
