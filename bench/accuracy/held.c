@@ -11,10 +11,13 @@
 #include "bench/accuracy/sizes.h"
 #include "core/plan/schedule.h"
 
-enum { CPUS = 8, MINUTE = 60 };
+enum { CPUS = 8, MINUTE = 60, RARE_N = 2 };
+static const unsigned RARE_CPUS[RARE_N] = {16, 32};
 
 struct run {
     struct setting setting;
+    struct setting rare[RARE_N];      // a thread that migrates over more CPUs, and visits each more rarely
+    const struct load_kind *migrates; // that thread
     const struct load_kind *kinds[SCORE_KINDS_MAX];
     unsigned n_kinds, seeds;
     struct scores *scores;
@@ -26,21 +29,29 @@ static void choose_kinds(struct run *run) {
     for (size_t k = 0; k < load_n_kinds; k++)
         if (load_kinds[k].off == MIX_IDLE && load_kinds[k].shape != LOAD_HOT)
             run->kinds[run->n_kinds++] = &load_kinds[k];
+    for (size_t k = 0; k < load_n_kinds; k++)
+        run->migrates = load_kinds[k].shape == LOAD_MIGRATING ? &load_kinds[k] : run->migrates;
     for (size_t k = 0; k < load_n_sleepers; k++)
         run->kinds[run->n_kinds++] = &load_sleepers[k];
 }
 
 static void run_one(void *context, unsigned job) {
     struct run *run = context;
-    unsigned seed = job % run->seeds, kind = job / run->seeds;
-    const struct plan *plan = run->setting.plan;
+    unsigned seed = job % run->seeds, kind = job / run->seeds, rare = kind < run->n_kinds ? 0 : 1 + kind - run->n_kinds;
+    const struct setting *setting = rare > 0 ? &run->rare[rare - 1] : &run->setting;
+    const struct plan *plan = setting->plan;
     struct outcome outcome;
     outcome_init(&outcome, plan->n_metrics);
-    trial_run(&run->setting, run->kinds[kind], METHOD_OURS, 1000 + seed, &outcome);
+    trial_run(setting, rare > 0 ? run->migrates : run->kinds[kind], METHOD_OURS, 1000 + seed, &outcome);
     pthread_mutex_lock(&run->lock);
-    score_take(&run->scores->of[0][METHOD_OURS][kind], plan, true, &outcome);
+    score_take(&run->scores->of[rare][METHOD_OURS][rare > 0 ? 0 : kind], plan, true, &outcome);
     pthread_mutex_unlock(&run->lock);
     outcome_deinit(&outcome);
+}
+
+static void print_row(const char *name, const struct summary *ours) {
+    printf("%-20s   %5.2f / %5.2f %7.1f %% (%4.1f) %7.2f %7.1f %% %5.1f %%\n", name, ours->median, ours->p95,
+           100 * ours->inside, 100 * ours->error, ours->width, 100 * ours->inside_mpki, 100 * ours->inside_gauge);
 }
 
 static void print(const struct run *run) {
@@ -49,9 +60,13 @@ static void print(const struct run *run) {
     printf(" %15s %16s %7s %9s %7s\n", "topdownd", "interval (error)", "width", "of MPKI", "gauge");
     for (unsigned kind = 0; kind <= run->n_kinds; kind++) {
         struct summary ours = scores_summary(run->scores, 0, METHOD_OURS, kind);
-        printf("%-20s   %5.2f / %5.2f %7.1f %% (%4.1f) %7.2f %7.1f %% %5.1f %%\n",
-               kind < run->n_kinds ? run->kinds[kind]->name : "all", ours.median, ours.p95, 100 * ours.inside,
-               100 * ours.error, ours.width, 100 * ours.inside_mpki, 100 * ours.inside_gauge);
+        print_row(kind < run->n_kinds ? run->kinds[kind]->name : "all", &ours);
+    }
+    for (unsigned rare = 0; rare < RARE_N; rare++) {
+        char name[32];
+        struct summary ours = scores_summary(run->scores, 1 + rare, METHOD_OURS, 0);
+        (void)snprintf(name, sizeof name, "%s, of %u", run->migrates->name, RARE_CPUS[rare]);
+        print_row(name, &ours);
     }
     printf("\n");
 }
@@ -66,23 +81,37 @@ static bool check(const struct run *run, bool full) {
     bool met = goal_check(true, "asleep", "intervals with the truth inside, %", 100 * all.inside, 93.5 - margin,
                           96.5 + margin);
     met = goal_check(true, "asleep", "the same of MPKI, %", 100 * all.inside_mpki, 93.5 - margin, 96.5 + margin) && met;
+    for (unsigned rare = 0; rare < RARE_N; rare++) {
+        struct summary ours = scores_summary(run->scores, 1 + rare, METHOD_OURS, 0);
+        double few = full ? 0 : 200 * ours.error; // as much for MPKI
+        met =
+            goal_check(true, "visited", "intervals with the truth inside, %", 100 * ours.inside, 93 - few, 100) && met;
+        met = goal_check(true, "visited", "the same of MPKI, %", 100 * ours.inside_mpki, 93 - few, 100) && met;
+    }
     met = goal_check(full, "asleep", "the same, worst load, with its standard error, %", 100 * least, 93, 100) && met;
     return goal_check(true, "asleep", "the same of single rounds, %", 100 * all.inside_gauge, 93 - margin, 100) && met;
 }
 
-bool held_check(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads, bool full) {
-    struct run run = {.setting = {.n_cpus = CPUS, .rates = rates, .seconds = MINUTE, .first_only = true},
-                      .seeds = seeds,
-                      .lock = PTHREAD_MUTEX_INITIALIZER};
+static void begin(struct setting *setting, unsigned cpus, const struct plan_request *request, const double *rates) {
     struct plan_request own = *request;
-    own.slot_ns = schedule_slot_ns(CPUS);
+    *setting = (struct setting){.n_cpus = cpus, .rates = rates, .seconds = MINUTE, .first_only = true};
+    own.slot_ns = schedule_slot_ns(cpus);
+    setting_init(setting, sizes_plan, &own);
+    setting->n_counters = setting->plan->general_counters;
+}
+
+bool held_check(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads, bool full) {
+    struct run run = {.seeds = seeds, .lock = PTHREAD_MUTEX_INITIALIZER};
     choose_kinds(&run);
     run.scores = scores_new(run.n_kinds);
-    setting_init(&run.setting, sizes_plan, &own);
-    run.setting.n_counters = run.setting.plan->general_counters;
-    jobs_run(run.n_kinds * seeds, threads, run_one, &run);
+    begin(&run.setting, CPUS, request, rates);
+    for (size_t rare = 0; rare < RARE_N; rare++)
+        begin(&run.rare[rare], RARE_CPUS[rare], request, rates);
+    jobs_run((run.n_kinds + RARE_N) * seeds, threads, run_one, &run);
     print(&run);
     bool met = check(&run, full);
+    for (size_t rare = 0; rare < RARE_N; rare++)
+        setting_deinit(&run.rare[rare]);
     setting_deinit(&run.setting);
     scores_free(run.scores);
     return met;

@@ -3,7 +3,8 @@
 #define TOPDOWND_BENCH_ACCURACY_HELD_H
 
 // One CPU of eight that sleeps most of the time, so that its core is held on its event groups: a minute has three to
-// six windows of a group. The plan is that of accuracy/sizes.h.
+// six windows of a group; and of 16 and 32 CPUs, which a migrating thread visits four times a minute and twice. The
+// plan is that of accuracy/sizes.h.
 
 #include "core/plan/plan.h"
 

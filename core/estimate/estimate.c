@@ -191,8 +191,8 @@ void estimate_take_cpus(struct estimate *e, const struct cells *cells, double se
     e->rounds_of_cpus += e->wants_cpus;
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_steps_take_round(e->steps, cells);
-    estimate_sizes_take_round(e->sizes, e->rounds);
     estimate_strata_take_round(e->strata, e->rounds, e->memory_rounds);
+    estimate_sizes_take_round(e->sizes, e->rounds, e->strata);
 }
 
 void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {

@@ -69,7 +69,7 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     if (scale > 0 && cells_held(cells, cpu, u))
         to[0].of[lane] = seconds; // exact
     cell->share.of[lane] = cells_share(cells, cpu, u);
-    cell->asleep.of[lane] = slept(cells, cpu, u);
+    cell->slept.of[lane] = scale > 0 && slept(cells, cpu, u) ? from[0] * scale : 0;
     if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
         cell->rounding.of[lane] = field_slots(plan, &plan->units[u], to + 1, lane) / ESTIMATE_FIELD_STEPS / sqrt(12);
 }

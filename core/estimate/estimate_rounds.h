@@ -12,7 +12,9 @@
 struct estimate_cell {
     struct lanes share;        // covered share of this round's time; 0: no data
     struct lanes share_before; // of the previous round; 0: no such round
-    struct lanes asleep;       // 1: its windows of this round are longer than a slot, so the core slept in them
+    struct lanes slept;        // above 0: the seconds of its windows, extrapolated, which are longer than a slot, so
+                               // the core slept in them
+    struct lanes asleep;       // the part of its counts that is of sleep (estimate_unseen.h)
     struct lanes rounding;     // standard error of one field's count
     struct lanes covered;      // mean share of both rounds; -1: there are not both
     struct lanes uncovered;    // square root of the rest; 0: there are not both

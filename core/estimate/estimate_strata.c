@@ -6,22 +6,25 @@
 
 #include "core/base/block.h"
 #include "core/counts/operand_lanes.h"
+#include "core/estimate/estimate_spread.h"
 
-enum { ASLEEP, AWAKE, STRATA }; // lanes
+enum { ASLEEP, AWAKE, MIXED, STRATA }; // lanes
 
 struct estimate_strata {
     const struct rows *rows;
     struct operand_lanes *at;
-    struct lanes *means; // [value of a row]: of the strata
-    double awake;        // mean of the seconds in which the cores were awake
-    double rounds;       // in the means
-    double *differences; // [metric of the plan]
+    struct lanes *means;   // [value of a row]: of the strata
+    struct lanes *seconds; // [unit]: likewise, of its windows, extrapolated
+    double awake;          // mean of the seconds in which the cores were awake
+    double rounds;         // in the means
+    double *differences;   // [metric of the plan]
 };
 
 static void lay_out(void *self, struct block *block) {
     struct estimate_strata *strata = self;
     const struct plan *plan = strata->rows->plan;
     strata->means = block_take(block, strata->rows->n_values, sizeof *strata->means);
+    strata->seconds = block_take(block, strata->rows->n_units, sizeof *strata->seconds);
     strata->differences = block_take(block, plan->n_metrics, sizeof *strata->differences);
 }
 
@@ -57,25 +60,19 @@ static double awake_of(const struct estimate_rounds *rounds) {
     return seconds;
 }
 
-// Moves a value's means by the sums over the cores that are held.
-static void move_value(struct estimate_strata *strata, const struct estimate_rounds *rounds, size_t u, size_t i,
-                       double weight) {
-    struct lanes asleep = lanes_all(0), all = lanes_all(0);
-    struct lanes *mean = &strata->means[rows_first(strata->rows, u) + i];
+// Moves means of strata by the sums over the cores that are held: of a value of a unit, or of its windows' seconds.
+static void move_strata(const struct estimate_rounds *rounds, size_t u, size_t i, double weight, struct lanes *mean) {
+    struct lanes sums = lanes_all(0);
     for (size_t block = 0; block < rounds->n_blocks; block++) {
-        const struct lanes *held = &rounds->held[block];
-        const struct lanes now = estimate_rounds_now(rounds, block, u)[i];
         const struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
-        struct lanes in;
-        for (size_t l = 0; l < LANES; l++)
-            in.of[l] = held->of[l] > 0 && cell->share.of[l] > 0 ? now.of[l] : 0;
-        for (size_t l = 0; l < LANES; l++)
-            all.of[l] += in.of[l];
-        lanes_add_product(&asleep, &in, &cell->asleep);
+        const struct lanes *values = i == 0 ? &cell->slept : &estimate_rounds_now(rounds, block, u)[i];
+        for (size_t l = 0; l < LANES; l++) {
+            size_t stratum = !(cell->slept.of[l] > 0) ? AWAKE : rounds->awake[block].of[l] > 0 ? MIXED : ASLEEP;
+            bool held = rounds->held[block].of[l] > 0 && cell->share.of[l] > 0;
+            sums.of[stratum] += held ? values->of[l] : 0;
+        }
     }
-    double slept = lanes_sum(&asleep);
-    mean->of[ASLEEP] += weight * (slept - mean->of[ASLEEP]);
-    mean->of[AWAKE] += weight * (lanes_sum(&all) - slept - mean->of[AWAKE]);
+    estimate_move(mean, &sums, &(struct lanes){{weight, weight, weight}});
 }
 
 static void find_differences(struct estimate_strata *strata) {
@@ -103,15 +100,24 @@ void estimate_strata_take_round(struct estimate_strata *strata, const struct est
     strata->rounds++;
     double weight = 1 / (strata->rounds < memory_rounds ? strata->rounds : memory_rounds);
     strata->awake += weight * (awake_of(rounds) - strata->awake);
-    for (size_t u = 0; u < rows->n_units; u++)
+    for (size_t u = 0; u < rows->n_units; u++) {
+        move_strata(rounds, u, 0, weight, &strata->seconds[u]);
         for (size_t i = 1, n = rows_n(rows, u); i < n; i++)
-            move_value(strata, rounds, u, i, weight);
+            move_strata(rounds, u, i, weight, &strata->means[rows_first(rows, u) + i]);
+    }
     find_differences(strata);
 }
 
+double estimate_strata_rate_asleep(const struct estimate_strata *strata, size_t unit, size_t place) {
+    double seconds = strata->seconds[unit].of[ASLEEP];
+    return seconds > 0 ? strata->means[rows_first(strata->rows, unit) + place].of[ASLEEP] / seconds : 0;
+}
+
 double estimate_strata_rate(const struct estimate_strata *strata, size_t unit, size_t place) {
-    double counts = strata->means[rows_first(strata->rows, unit) + place].of[AWAKE];
-    return strata->awake > 0 ? counts / strata->awake : 0;
+    const struct lanes *mean = &strata->means[rows_first(strata->rows, unit) + place];
+    double asleep = estimate_strata_rate_asleep(strata, unit, place) * strata->seconds[unit].of[MIXED];
+    double hidden = lanes_max(mean->of[MIXED] - asleep, 0);
+    return strata->awake > 0 ? (mean->of[AWAKE] + hidden) / strata->awake : 0;
 }
 
 double estimate_strata_difference(const struct estimate_strata *strata, size_t metric) {

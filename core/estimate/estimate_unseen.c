@@ -116,7 +116,29 @@ static void find_all(const struct estimate_sizes *sizes, const struct estimate_r
     *asleep_of(sizes, block, u) = slept;
 }
 
-void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds) {
+// Finds which part of a unit's counts in a block of CPUs is of their sleep. A core that wakes is found awake when the
+// slot ends, so the long windows of a round in which it was awake hold the beginning of that: what they have more than
+// sleep counts in their time.
+static void find_asleep(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
+                        const struct estimate_strata *strata, size_t block, size_t u) {
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
+    size_t place = sizes->same[sizes->first_same[u]].place;
+    const struct lanes *now = &estimate_rounds_now(rounds, block, u)[place], *awake = &rounds->awake[block];
+    double rate = estimate_strata_rate_asleep(strata, u, place);
+    cell->asleep = lanes_all(0);
+    for (size_t l = 0; l < LANES && lanes_some(&cell->slept); l++) {
+        double part = rate * cell->slept.of[l] / now->of[l];
+        bool mixed = awake->of[l] > 0 && rate > 0 && part < 1;
+        cell->asleep.of[l] = !(cell->slept.of[l] > 0) ? 0 : mixed ? part : 1;
+    }
+}
+
+void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
+                               const struct estimate_strata *strata) {
+    for (size_t block = 0; block < sizes->n_blocks; block++)
+        for (size_t u = 0; u < sizes->rows->n_units; u++)
+            if (sizes->first_same[u + 1] > sizes->first_same[u])
+                find_asleep(sizes, rounds, strata, block, u);
     for (size_t block = 0; block < sizes->n_blocks; block++)
         for (size_t u = 0; u < sizes->rows->n_units; u++)
             find_all(sizes, rounds, block, u);

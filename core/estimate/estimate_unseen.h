@@ -17,7 +17,9 @@
 // that was held; there, k counts as many more as the windows leave less time unseen.
 //
 // Windows of a held core are of two strata (estimate_strata.h). How far off the share of counts is that a unit has from
-// one of them follows from its own windows, from all units', and from the time in which the CPU was awake.
+// one of them follows from its own windows, from all units', and from the time in which the CPU was awake. A core that
+// wakes is found awake when the slot ends, so a long window may hold the beginning of that. In a round in which the
+// core was awake, what a long window counts is of sleep only as far as sleep counts as much in its time.
 //
 // A ratio is fitted to the rounds that carry it, so their residuals are too small by the part h that they make of the
 // mean, their leverage: without the round itself the residual would be 1 / (1 - h) as large (MacKinnon and White, 1985,
@@ -63,7 +65,8 @@ struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes);
 void estimate_sizes_forget(struct estimate_sizes *sizes, size_t first);
 
 // Takes in a round on every CPU; then, batch by batch, finds what its windows have missed.
-void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds);
+void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
+                               const struct estimate_strata *strata);
 void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch,
                                const struct estimate_strata *strata);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/estimate/estimate.h"
+#include "core/estimate/estimate_unseen.h"
 
 // Two event groups with a common event, on one CPU: if one has seen less of it than the other, its windows do not
 // represent the round. By default rounds of 10 s and windows of 1 s.
@@ -19,7 +20,8 @@ struct rig {
     struct cells *cells;
 };
 
-static void rig_init_cpus(struct rig *rig, unsigned cpus) {
+// Each event group has so many slots of a round.
+static void rig_init_slots(struct rig *rig, unsigned cpus, unsigned slots) {
     static const char *const events[] = {"A", "B", "C"};
     struct catalog_builder *builder = builder_of(events, 3);
     metric_of(builder, "first", "A / B", "");
@@ -27,8 +29,11 @@ static void rig_init_cpus(struct rig *rig, unsigned cpus) {
     metric_of(builder, "both", "first * second", "");
     group_of(builder, "all", "first second both");
     *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    rig->plan = build_plan(
-        &(struct plan_request){.catalog = rig->catalog, .general_counters = 2, .slot_ns = UINT64_C(1000000000)});
+    rig->plan = build_plan(&(struct plan_request){.catalog = rig->catalog,
+                                                  .general_counters = 2,
+                                                  .selections = &(struct plan_selection){0, slots},
+                                                  .n_selections = 1,
+                                                  .slot_ns = UINT64_C(1000000000)});
     assert_int_equal(rig->plan->n_units, UNITS);
     assert_int_equal(rig->plan->metrics[0].unit, A_AND_B);
     assert_int_equal(rig->plan->metrics[1].unit, B_AND_C);
@@ -40,6 +45,7 @@ static void rig_init_cpus(struct rig *rig, unsigned cpus) {
     assert_true(rig->estimate && rig->rows && rig->cells);
 }
 
+static void rig_init_cpus(struct rig *rig, unsigned cpus) { rig_init_slots(rig, cpus, 1); }
 static void rig_init(struct rig *rig) { rig_init_cpus(rig, 1); }
 
 static void rig_free(struct rig *rig) {
@@ -352,6 +358,77 @@ static void test_a_stratum_that_nobody_has_seen_tells_no_difference(void **state
     rig_free(&rig);
 }
 
+// As a held core that is found awake when its slot ends: the long window has 100 of B while it slept and 100 that are
+// hidden, of a thread that goes on in a short one.
+static void count_waking(struct rig *rig, size_t cpu) {
+    count_held(rig, cpu, A_AND_B, true, 30 + 10, 100 + 100);
+    count_held(rig, cpu, B_AND_C, false, 100, 20);
+}
+
+static void end_held(struct rig *rig) {
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++) {
+        cells_end_round(rig->cells, cpu, 10);
+        rig->cells->times[cpu].held = true;
+    }
+    estimate_take_round(rig->estimate, rig->cells, 10);
+}
+
+// The first core sleeps in all windows of A and B, whose ratio is 0.3, and 0.1 while a core is awake. By both groups it
+// has 75 of B a round asleep. It is awake for 0.25 s a round. The second one is awake for twice as long, and has 50 a
+// round in windows of that, and 50 in long windows that have 10 a second more than others: all cores have 100 in
+// 0.75 s, which are 33 of the first one.
+static void test_what_a_core_does_before_it_is_found_awake_is_not_of_its_sleep(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init_slots(&rig, 2, 2); // a core that is held does not have all of its slots
+    for (int r = 0; r < 12; r++) {
+        for (size_t cpu = 0; cpu < 2; cpu++)
+            cells_begin_round(rig.cells, cpu);
+        count_held(&rig, 0, r % 2 == 0 ? A_AND_B : B_AND_C, r % 4 != 1, r % 2 == 0 ? 30 : 100, r % 2 == 0 ? 100 : 20);
+        if (r % 4 == 1)
+            count_waking(&rig, 1);
+        else if (r % 4 == 3)
+            count_held(&rig, 1, B_AND_C, true, 100, 20);
+        else
+            count_held(&rig, 1, A_AND_B, r % 4 == 0, r % 4 == 0 ? 30 : 10, 100);
+        end_held(&rig);
+    }
+    expect_near(error_of_first(&rig, 0, 0.3), (1 - 75 / (75 + 100.0 / 3)) * (0.3 - 0.1), 1e-6);
+    rig_free(&rig);
+}
+
+// What a long window has more than sleep counts in its time, in a round in which the core was awake.
+static void test_a_long_window_in_which_a_core_woke_is_partly_of_its_sleep(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    struct estimate_rounds *rounds = estimate_rounds_new(rig.rows, 1);
+    struct estimate_strata *strata = estimate_strata_new(rig.rows);
+    struct estimate_sizes *sizes = estimate_sizes_new(rig.rows, 1, 1);
+    const double asleep[] = {1, 0.5, 1, 0}; // of sleep alone, waking, few counts, awake
+    for (size_t r = 0; r < N_OF(asleep); r++) {
+        cells_begin_round(rig.cells, 0);
+        if (r == 0)
+            count_held(&rig, 0, A_AND_B, true, 30, 100);
+        else if (r == 1)
+            count_waking(&rig, 0);
+        else
+            count_held(&rig, 0, A_AND_B, r == 2, 10, 50);
+        if (r == 2)
+            count_held(&rig, 0, B_AND_C, false, 100, 20);
+        cells_end_round(rig.cells, 0, 10);
+        rig.cells->times[0].held = true;
+        estimate_rounds_take(rounds, rig.cells, 10);
+        estimate_strata_take_round(strata, rounds, 16);
+        estimate_sizes_take_round(sizes, rounds, strata);
+        expect_near(estimate_rounds_cell(rounds, 0, A_AND_B)->asleep.of[0], asleep[r], 1e-9);
+    }
+    estimate_sizes_free(sizes);
+    estimate_strata_free(strata);
+    estimate_rounds_free(rounds);
+    rig_free(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows_that_missed_a_part_say_so_though_they_never_vary),
@@ -371,6 +448,8 @@ int main(void) {
         cmocka_unit_test(test_time_awake_tells_what_windows_of_sleep_have_missed),
         cmocka_unit_test(test_strata_that_do_not_differ_are_no_error),
         cmocka_unit_test(test_a_stratum_that_nobody_has_seen_tells_no_difference),
+        cmocka_unit_test(test_what_a_core_does_before_it_is_found_awake_is_not_of_its_sleep),
+        cmocka_unit_test(test_a_long_window_in_which_a_core_woke_is_partly_of_its_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
