@@ -30,6 +30,7 @@ struct estimate {
     struct scopes *scopes;
     double memory_rounds;
     double seconds; // of the round taken in
+    bool exact;     // nothing rotates and nothing takes a counter: the counts are the truth, and what follows is NULL
     bool wants_cpus;
     uint64_t rounds_of_cpus; // since they are wanted
     struct estimate_rounds *rounds;
@@ -54,6 +55,9 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->scopes = scopes_new(topology);
     if (!e->rows || !e->scopes)
         return estimate_free(e);
+    e->exact = !topology->boxes && plan_n_rotating(plan) == 0;
+    if (e->exact)
+        return e;
     size_t batches = scope_batches(topology), blocks = lanes_blocks(topology->n_cpus);
     e->rounds = estimate_rounds_new(e->rows, topology->n_cpus);
     e->means = estimate_means_new(e->rows, batches);
@@ -88,7 +92,10 @@ struct estimate *estimate_free(struct estimate *e) {
     return NULL;
 }
 
-void estimate_forget_unit(struct estimate *e, size_t cpu, size_t unit) { estimate_rounds_forget(e->rounds, cpu, unit); }
+void estimate_forget_unit(struct estimate *e, size_t cpu, size_t unit) {
+    if (!e->exact)
+        estimate_rounds_forget(e->rounds, cpu, unit);
+}
 
 void estimate_forget_cpu(struct estimate *e, size_t cpu) {
     for (size_t u = 0; u < e->plan->n_units; u++)
@@ -101,7 +108,7 @@ bool estimate_wants_batch(const struct estimate *e, size_t batch) {
 
 void estimate_want_cpus(struct estimate *e, bool wanted) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
-    if (wanted && !e->wants_cpus) {
+    if (wanted && !e->wants_cpus && !e->exact) {
         estimate_means_forget(e->means, first);
         estimate_sizes_forget(e->sizes, first);
         estimate_spreads_forget(e->spreads, first);
@@ -156,7 +163,7 @@ static void prefetch_block(const struct estimate *e, size_t index, size_t block)
 
 void estimate_take_batch(struct estimate *e, size_t index) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
-    if (!(e->seconds > 0) || scopes_own(e->scopes, index) != index || !estimate_wants_batch(e, index))
+    if (e->exact || !(e->seconds > 0) || scopes_own(e->scopes, index) != index || !estimate_wants_batch(e, index))
         return;
     struct estimate_batch batch = {.index = index,
                                    .of_cpus = index >= first,
@@ -186,7 +193,7 @@ void estimate_take_batch(struct estimate *e, size_t index) {
 void estimate_take_cpus(struct estimate *e, const struct cells *cells, double seconds) {
     assert(cells->rows->n_values == e->rows->n_values);
     e->seconds = seconds;
-    if (!(seconds > 0))
+    if (e->exact || !(seconds > 0))
         return;
     e->rounds_of_cpus += e->wants_cpus;
     estimate_rounds_take(e->rounds, cells, seconds);
@@ -287,6 +294,8 @@ static struct lanes degrees_of(const struct known *known, const struct lanes *co
 
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct topology *topology = e->scopes->topology;
+    if (e->exact)
+        return INFINITY;
     struct known known = known_of(e, scope_batch(topology, scope), metric);
     struct lanes common = common_of(&known);
     return estimate_wants_batch(e, scope_batch(topology, scope))
@@ -356,10 +365,21 @@ static struct estimate_intervals no_intervals(void) {
     return (struct estimate_intervals){lanes_all(NAN), lanes_all(NAN), lanes_all(NAN), lanes_all(ESTIMATE_NONE)};
 }
 
+static struct estimate_intervals exact_intervals(const struct lanes *values) {
+    struct estimate_intervals exact = no_intervals();
+    for (size_t l = 0; l < LANES; l++)
+        if (isfinite(values->of[l])) {
+            exact.standard_error.of[l] = 0;
+            exact.low.of[l] = exact.high.of[l] = values->of[l];
+            exact.quality.of[l] = ESTIMATE_GOOD;
+        }
+    return exact;
+}
+
 void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out) {
-    if (!estimate_wants_batch(e, batch)) {
-        *out = no_intervals();
+    if (!estimate_wants_batch(e, batch) || e->exact) {
+        *out = e->exact ? exact_intervals(values) : no_intervals();
         return;
     }
     struct known known = known_of(e, batch, metric);

@@ -35,6 +35,9 @@
 // Single CPUs are most of the scopes of a large host and most of the work, and nearly nobody reads their intervals. So
 // they can be left out, and be made again from then on.
 //
+// Where nothing rotates and nothing takes a counter (software events alone), counts are exact: a metric's interval is
+// its value, from the first one on, and nothing is estimated.
+//
 // Derivatives are taken at the mean of recent rounds; a metric made of other metrics passes their residuals on. All
 // memory is allocated at creation.
 
@@ -108,7 +111,7 @@ struct estimate_interval estimate_get(const struct estimate *estimate, size_t sc
 void estimate_get_batch(const struct estimate *estimate, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out);
 
-// Degrees of freedom of that standard error; 0 if there is none.
+// Degrees of freedom of that standard error; 0 if there is none; INFINITY if it is exact.
 double estimate_degrees(const struct estimate *estimate, size_t scope, size_t metric);
 
 #endif
