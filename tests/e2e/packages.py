@@ -22,6 +22,7 @@ mount -t tmpfs -o mode=1777 tmpfs "$1/root/tmp"
 mount -t tmpfs -o mode=755 tmpfs "$1/root/run"
 mount -t proc proc "$1/root/proc"
 mount --rbind /dev "$1/root/dev"
+rm -f "$1/root/var/lib/man-db/auto-update" # else dpkg indexes all manuals after each installation and removal
 mkdir "$1/root/tmp/packages"
 mount --bind "$2" "$1/root/tmp/packages"
 shift 2
