@@ -271,8 +271,9 @@ def test_metrics_over_several_pmus_are_measured_by_kinds_of_their_own():
             def shown():
                 page = daemon.get("/metrics")
                 told = all(f"topdownd_{name}{{" in page for name in ("joined_switches", "joined_rate", "joined_boxes", "faults_per_work", "work_rate"))
-                return page if told and parts(page, "faults_per_work")[1] > 1e10 else None
-            page = e2e.wait_for(shown, "metrics over several PMUs")
+                # the cores had counted for a while, on a busy machine a long one, when the first news of them came
+                return page if told and parts(page, "faults_per_work")[1] > max(1e10, 0.5 * parts(page, "work_rate")[0]) else None
+            page = e2e.wait_for(shown, "metrics over several PMUs, and most of what the cores count in them")
             assert "PMUs uncore_cha_imc: all boxes on " in daemon.log() and "PMUs imc: all" not in daemon.log(), daemon.log()
             kinds = daemon.json("/api/v1/uncore")["kinds"]
             assert {kind["pmu"]: len(kind["boxes"]) for kind in kinds} == {"uncore_imc": 3, "uncore_cha_imc": 1, "uncore_imc_cpu": 1}, kinds
@@ -282,7 +283,7 @@ def test_metrics_over_several_pmus_are_measured_by_kinds_of_their_own():
             work, _ = parts(page, "work_rate")
             faults, per_work = parts(page, "faults_per_work")
             all_faults, _ = parts(page, "mem_fault_part")
-            assert 0.5 * work < per_work <= work, "what the cores count, since the first news of them"
+            assert per_work <= work, "what the cores count, since the first news of them"
             assert 0 < faults <= all_faults + 1e5, (faults, all_faults)
             told = {kind["pmu"]: kind for kind in daemon.json("/api/v1/snapshot?scope=socket")["uncore"]}
             values = told["uncore_imc_cpu"]["sockets"][0]["metrics"]["faults_per_work"]
