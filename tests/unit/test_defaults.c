@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/build/shipped.h"
 #include "tests/unit/exporter_host.h"
 #include "tests/unit/plan_check.h"
-
-#include <glob.h>
 
 #include "config/spec/spec_json.h"
 #include "daemon/source/selection.h"
@@ -33,36 +32,6 @@ static const char *const WANTED[] = {"ipc",
 // The vendors' groups of level 2; TopdownL2 is Topdown_L2 too.
 static const char *const LEVEL2[][2] = {
     {"TopdownL2"}, {"Topdown_Frontend", "Topdown_Backend"}, {"Topdown_Bad_Speculation"}};
-
-static struct catalog *load(const char *path) {
-    struct errors errors = {0};
-    struct catalog_builder *builder;
-    struct environment environment;
-    environment_init(&environment);
-    environment.facts.literals[LITERAL_SMT_ON] = 1;
-    environment.facts.literals[LITERAL_SLOTS] = 6;
-    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
-    if (spec_json_read(path, &environment, &errors, &builder) != 0 ||
-        spec_json_add("specs/software.json", &errors, builder) != 0)
-        fail_msg("%s", errors.items[0].text);
-    return catalog_builder_finish(builder);
-}
-
-static void for_every_cpu(void (*check)(struct catalog *catalog)) {
-    glob_t files;
-    size_t n = 0;
-    assert_int_equal(glob("specs/*.json", 0, NULL, &files), 0);
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        if (strstr(files.gl_pathv[i], "cpus.json") || strstr(files.gl_pathv[i], "software.json"))
-            continue;
-        struct catalog *catalog = load(files.gl_pathv[i]);
-        check(catalog);
-        catalog_free(catalog);
-        n++;
-    }
-    assert_true(n > 45);
-    globfree(&files);
-}
 
 static size_t select_defaults(const struct catalog *catalog, struct plan_selection *selections) {
     unsigned n = 0;
@@ -109,7 +78,7 @@ static void check_complete(struct catalog *catalog) {
 
 static void test_every_cpu_has_the_neutral_metrics_of_its_spec_by_default(void **state) {
     (void)state;
-    for_every_cpu(check_complete);
+    shipped_for_every_cpu(check_complete);
 }
 
 // ---- "Defaults" in a profile ----
@@ -140,7 +109,7 @@ static void assert_selects(const struct catalog *catalog, const char *profile, c
 
 static void test_defaults_stand_for_the_groups_of_the_cpus_spec(void **state) {
     (void)state;
-    struct catalog *v3 = load("specs/neoverse-v3.json"), *spr = load("specs/sapphire-rapids.json");
+    struct catalog *v3 = shipped_load("specs/neoverse-v3.json"), *spr = shipped_load("specs/sapphire-rapids.json");
     assert_selects(v3, "", "Topdown_L1:0 General:0 Clock:0 MPKI:0 Miss_Ratio:0 Software:0 ", "");
     assert_selects(spr, "groups: [defaults]", "stage_1:0 TopdownL2:0 General:0 Frequency:0 MPKI:0 Miss_Ratio:0 ", "");
     // each group once, where it comes first; weights of all of them, of one by its name, of one that is not there
@@ -195,7 +164,7 @@ static void check_level2(struct catalog *catalog) {
 
 static void test_level_2_is_measured_by_default_where_it_takes_no_event_group(void **state) {
     (void)state;
-    for_every_cpu(check_level2);
+    shipped_for_every_cpu(check_level2);
 }
 
 // ---- how many series ----
@@ -269,7 +238,7 @@ static void check_series(struct catalog *catalog) {
 
 static void test_the_default_of_every_cpu_is_within_300_series_on_two_sockets(void **state) {
     (void)state;
-    for_every_cpu(check_series);
+    shipped_for_every_cpu(check_series);
 }
 
 int main(void) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/build/shipped.h"
 #include "tests/unit/plan_check.h"
 
-#include <glob.h>
-
-#include "config/spec/spec_json.h"
 #include "core/plan/schedule.h"
 
 // How long slots and rounds are, on hosts of any size and whatever of a shipped spec is measured.
@@ -77,37 +75,6 @@ static void test_a_round_lasts_15_s_at_most_where_slots_of_200_ms_allow(void **s
 
 // ---- what ships ----
 
-static struct catalog *load(const char *path) {
-    struct errors errors = {0};
-    struct catalog_builder *builder;
-    struct environment environment;
-    environment_init(&environment);
-    environment.facts.literals[LITERAL_SMT_ON] = 1;
-    environment.facts.literals[LITERAL_SLOTS] = 6;
-    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
-    if (spec_json_read(path, &environment, &errors, &builder) != 0 ||
-        spec_json_add("specs/software.json", &errors, builder) != 0)
-        fail_msg("%s", errors.items[0].text);
-    return catalog_builder_finish(builder);
-}
-
-// Of every shipped spec of cores.
-static void for_every_cpu(void (*check)(const struct catalog *catalog)) {
-    glob_t files;
-    size_t n = 0;
-    assert_int_equal(glob("specs/*.json", 0, NULL, &files), 0);
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        if (strstr(files.gl_pathv[i], "cpus.json") || strstr(files.gl_pathv[i], "software.json"))
-            continue;
-        struct catalog *catalog = load(files.gl_pathv[i]);
-        check(catalog);
-        catalog_free(catalog);
-        n++;
-    }
-    assert_true(n > 45);
-    globfree(&files);
-}
-
 static struct plan_request request_of(const struct catalog *catalog, const struct plan_selection *selections,
                                       size_t n) {
     return (struct plan_request){.catalog = catalog,
@@ -117,7 +84,7 @@ static struct plan_request request_of(const struct catalog *catalog, const struc
                                  .idle = 0.1};
 }
 
-static void check_defaults(const struct catalog *catalog) {
+static void check_defaults(struct catalog *catalog) {
     struct plan_selection selections[SELECTIONS_MAX];
     unsigned n = 0;
     for (int group; (group = catalog_default_group(catalog, n + 1)) >= 0; n++) {
@@ -135,12 +102,12 @@ static void check_defaults(const struct catalog *catalog) {
 
 static void test_on_every_cpu_a_round_of_the_defaults_lasts_15_s_at_most(void **state) {
     (void)state;
-    for_every_cpu(check_defaults);
+    shipped_for_every_cpu(check_defaults);
 }
 
 // All metric groups at once. docs/measurement.md names those whose rounds are longer: with the counters that the spec
 // states, and with SMT and the NMI watchdog, which take some.
-static void check_all(const struct catalog *catalog) {
+static void check_all(struct catalog *catalog) {
     static const struct {
         const char *spec;
         unsigned slots[2];
@@ -169,7 +136,7 @@ static void check_all(const struct catalog *catalog) {
 
 static void test_a_round_of_all_groups_lasts_15_s_at_most_but_for_five_old_cpus(void **state) {
     (void)state;
-    for_every_cpu(check_all);
+    shipped_for_every_cpu(check_all);
 }
 
 int main(void) {
