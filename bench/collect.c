@@ -10,7 +10,7 @@
 // same system calls alone, once with software events as shipped, which need no rotation, and once with the event groups
 // of a Neoverse V2, which rotate (its events replaced by software events, so that they can be opened anywhere). FILE
 // names the spec of this host's own PMU instead of all that. collect/large.c: what is computed for 1,024 CPUs, against
-// bare sums of the same counts.
+// as many exact sums as a snapshot has values.
 
 #include <getopt.h>
 #include <stdio.h>

@@ -48,7 +48,6 @@ struct trace {
         int handle;
         enum call_kind kind;
         unsigned steps; // taken with this call: the caller sleeps after them; 0: the step goes on
-        bool over;      // readings were over
     } * calls;
     size_t n;
     struct opened {

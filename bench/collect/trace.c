@@ -99,7 +99,6 @@ void trace_record(struct trace *trace, const struct rig *rig, struct pmu *real, 
         }
         struct call *last = &trace->calls[trace->n - 1];
         last->steps += 1 + before;
-        last->over = last->over || over;
         before = 0;
     }
     ours_deinit(&ours);

@@ -24,10 +24,9 @@ V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 
 
 def own_files():
-    """Certificates that a case may change."""
+    """A case's own configuration and certificates: cases run beside each other, and none writes into the common folder."""
     files = web_files.Files()
-    # Other cases write their configurations into the common folder meanwhile.
-    shutil.copytree(FILES.folder.name, files.folder.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("web.yml*"))
+    shutil.copytree(FILES.folder.name, files.folder.name, dirs_exist_ok=True)
     files.serial = 100
     return files
 
@@ -37,12 +36,13 @@ def successful(port, tls):
 
 
 def test_a_client_that_trusts_the_authority_is_served_and_no_other_trusts_the_server():
-    with web_files.Served(FILES.tls()) as daemon:
+    files = own_files()
+    with web_files.Served(files.tls()) as daemon:
         assert f"look at https://127.0.0.1:{daemon.port}/" in daemon.log()
-        assert b"topdownd_build_info" in web_files.ask(daemon.port, tls=web_files.context(FILES)).body
-        assert web_files.status(daemon.port, tls=web_files.context(FILES, "other")) is None
+        assert b"topdownd_build_info" in web_files.ask(daemon.port, tls=web_files.context(files)).body
+        assert web_files.status(daemon.port, tls=web_files.context(files, "other")) is None
         assert web_files.status(daemon.port) is None  # HTTP without TLS
-        done = subprocess.run(["curl", "-sS", "--cacert", FILES.path("ca.pem"), f"https://localhost:{daemon.port}/metrics"],
+        done = subprocess.run(["curl", "-sS", "--cacert", files.path("ca.pem"), f"https://localhost:{daemon.port}/metrics"],
                               capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
         assert done.returncode == 0 and "topdownd_build_info" in done.stdout, done.stderr
         assert daemon.stop() >= 0
@@ -90,8 +90,9 @@ def open_files(daemon):
 
 
 def test_garbage_holds_up_nobody_and_leaves_nothing_behind():
-    with web_files.Served(FILES.tls()) as daemon:
-        tls, rounds = web_files.context(FILES), 40
+    files = own_files()
+    with web_files.Served(files.tls()) as daemon:
+        tls, rounds = web_files.context(files), 40
         before = web_files.ask(daemon.port, tls=tls).status and open_files(daemon)
         hello = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), out := ssl.MemoryBIO(), server_hostname="localhost")
         try:
