@@ -22,9 +22,9 @@
 #include "bench/host/v2_host.h"
 #include "exporters/http/http_cache.h"
 
-#define HOST_RATIO_MAX 0.120
-#define CPU_RATIO_MAX 0.125
-#define JSON_RATIO_MAX 0.098
+#define HOST_RATIO_MAX 0.135
+#define CPU_RATIO_MAX 0.145
+#define JSON_RATIO_MAX 0.110
 
 enum { CPUS = 1024, SERIES_LENGTH_MAX = 512 };
 enum { SNAPSHOTS = 3, REPETITIONS = 100, JSON_REPETITIONS = 30, FAULTS_MAX = 16 };
