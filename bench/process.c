@@ -7,7 +7,7 @@
 // beside one plain group read a second and CPU; the other one must rotate, because its spec says that two of the events
 // fit at once, beside a bare loop of as many calls in as many wake-ups, whose pace follows the daemon's from window to
 // window. Both of these serve a page of the same length that never changes. All are scraped at the same moments, in an
-// order that changes, or not at all. Windows with and without scrapes take turns, on a host at work
+// order that changes and turns round, or not at all. Windows with and without scrapes take turns, on a host at work
 // (bench/process/work.h). What others on the host disturb they disturb for all, so two programs are compared window by
 // window, and the median counts. node_exporter's perf collector runs beside them where it is installed. Afterwards
 // strace counts system calls.
@@ -31,7 +31,7 @@ enum { STANDING, LEAST, ROTATING, BARE, EXPORTER, PROGRAMS_N };
 #define BUSY_WIDER 1.5 // so many times
 
 enum {
-    WINDOWS = 5,
+    WINDOWS = 3,
     WINDOWS_MAX = 9,
     WINDOW_SECONDS = 10,
     WARM_SECONDS = 4,
@@ -235,7 +235,8 @@ static void run_window(struct contest *contest, bool scraped, int number) {
     for (int second = 1; second <= WINDOW_SECONDS; second++) {
         bench_sleep_until(begun + second);
         for (int i = 0; i < PROGRAMS_N && scraped; i++) {
-            struct program *program = &contest->programs[(i + second) % PROGRAMS_N];
+            int place = second % 2 == 0 ? i : PROGRAMS_N - 1 - i; // who comes second finds the kernel's way warm
+            struct program *program = &contest->programs[(place + second) % PROGRAMS_N];
             if (program->pid > 0)
                 program_fetch(program, "/metrics", NULL, 0);
         }

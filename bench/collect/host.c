@@ -21,7 +21,7 @@
 #include "collectors/pmu/pmu_linux.h"
 
 #define STANDING_RATIO_MAX 2.4
-#define ROTATING_RATIO_MAX 1.5
+#define ROTATING_RATIO_MAX 1.7
 #define EMULATED_RATIO_MAX 2.2 // of the emulated machines, which see 1.5 to 1.8: they emulate each lane of a vector
 #define CALLS_MAX 3.0
 
