@@ -276,7 +276,7 @@ static double median_cpu(const struct contest *contest, int program, bool scrape
 
 // ---- results ----
 
-static void report(const struct contest *contest, int i) {
+static void report(const struct contest *contest, int i, double calls_a_second) {
     const struct program *program = &contest->programs[i];
     double wakeups[2] = {0};
     for (int w = 0; w < contest->n_windows; w++)
@@ -286,7 +286,17 @@ static void report(const struct contest *contest, int i) {
         "%-42s %6.1f ms a minute, %5.1f wake-ups a second; scraped once a second %6.1f ms, %5.1f; %5.1f system "
         "calls a second\n",
         program->name, median_cpu(contest, i, false) * 1e3, wakeups[0], median_cpu(contest, i, true) * 1e3, wakeups[1],
-        program_calls_a_second(program, STRACE_SECONDS));
+        calls_a_second);
+}
+
+static void report_all(const struct contest *contest) {
+    FILE *traces[PROGRAMS_N] = {NULL};
+    for (int i = 0; i < PROGRAMS_N; i++)
+        if (contest->programs[i].pid > 0)
+            traces[i] = program_trace(&contest->programs[i], STRACE_SECONDS);
+    for (int i = 0; i < PROGRAMS_N; i++)
+        if (contest->programs[i].pid > 0)
+            report(contest, i, program_traced_calls(traces[i]) / STRACE_SECONDS);
 }
 
 // What is wanted, and where a regression of a quarter fails.
@@ -339,9 +349,7 @@ static bool run_contest(const char *daemon, const char *folder) {
     bench_sleep_until(bench_now() + WARM_SECONDS);
     while (contest.n_windows < WINDOWS || (contest.n_windows < WINDOWS_MAX && !judge_all(&contest, false)))
         run_windows(&contest);
-    for (int i = 0; i < PROGRAMS_N; i++)
-        if (contest.programs[i].pid > 0)
-            report(&contest, i);
+    report_all(&contest);
     (void)printf("%d windows; in the quietest, %.0f %% of the CPUs' time was busy\n", 2 * contest.n_windows,
                  contest.busy_share * 100);
     bool within = judge_all(&contest, true);

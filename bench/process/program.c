@@ -132,17 +132,21 @@ double program_wakeups(const struct program *program) {
     return n;
 }
 
-double program_calls_a_second(const struct program *program, int seconds) {
-    char command[128], line[256];
-    double calls = NAN;
+FILE *program_trace(const struct program *program, int seconds) {
+    char command[128];
     (void)snprintf(command, sizeof command, "timeout -s INT %d strace -f -c -U calls,name -p %d 2>&1", seconds,
                    (int)program->pid);
-    FILE *summary = popen(command, "re");
-    while (summary && fgets(line, sizeof line, summary))
+    return popen(command, "re");
+}
+
+double program_traced_calls(FILE *trace) {
+    char line[256];
+    double calls = NAN;
+    while (trace && fgets(line, sizeof line, trace))
         if (strstr(line, " total"))
-            calls = strtod(line, NULL) / seconds;
-    if (summary)
-        pclose(summary);
+            calls = strtod(line, NULL);
+    if (trace)
+        pclose(trace);
     return calls;
 }
 

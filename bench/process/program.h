@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct program {
@@ -25,8 +26,10 @@ void program_stop(struct program *program);
 double program_cpu_seconds(const struct program *program);
 double program_wakeups(const struct program *program);
 
-// Its system calls a second over some seconds, by strace; NaN where there is none. It is slow meanwhile.
-double program_calls_a_second(const struct program *program, int seconds);
+// Counts its system calls from now on, for so long, by strace: it is slow meanwhile. The second function waits for the
+// end of that and returns how many there were; NaN where there is no strace.
+FILE *program_trace(const struct program *program, int seconds);
+double program_traced_calls(FILE *trace);
 
 // Fetches a page on the connection that it keeps, as Prometheus does. Returns the length of the body; `body`, of `size`
 // bytes, gets its beginning, terminated.

@@ -71,11 +71,13 @@ static int look_at(const char *path, int64_t *bytes) {
     *bytes = -1;
     if (fd < 0)
         return errno == ENOENT ? 0 : -errno;
-    int r = fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ? -EEXIST : 0;
+    int r = fstat(fd, &status) < 0 ? -errno : S_ISDIR(status.st_mode) ? -EISDIR : S_ISREG(status.st_mode) ? 0 : -EEXIST;
     ssize_t n = r == 0 ? read(fd, beginning, sizeof beginning) : 0;
     (void)close(fd);
-    if (r < 0 || n < 0 || (n > 0 && !recording_is(beginning, (size_t)n)))
-        return -EEXIST;
+    if (r == 0 && (n < 0 || (n > 0 && !recording_is(beginning, (size_t)n))))
+        r = -EEXIST;
+    if (r < 0)
+        return r;
     *bytes = status.st_size;
     return 0;
 }

@@ -20,8 +20,8 @@ enum { RECORDING_FILE_FORMERS_MAX = 99 };
 struct recording_file;
 
 // Creates FILE, with at most bytes_max in all files together. An existing FILE becomes FILE.1. Returns 0, -EEXIST if a
-// file of these names is not a recording, -EBUSY if another daemon writes FILE, -ELOOP if it is a symbolic link,
-// -ENAMETOOLONG or another negative errno.
+// file of these names is not a recording, -EISDIR if it is a folder, -EBUSY if another daemon writes FILE, -ELOOP if it
+// is a symbolic link, -ENAMETOOLONG or another negative errno.
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out);
 // Sets another limit, which holds from the next file or piece on.
 void recording_file_limit(struct recording_file *file, uint64_t bytes_max);

@@ -11,6 +11,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/bundle/bundle.h"
 #include "daemon/doctor/doctor_parts.h"
+#include "daemon/uncore/uncore_setup.h"
 #include "daemon/verify/verify.h"
 
 enum { EXIT_WRONG = 2 };
@@ -92,6 +93,8 @@ int doctor_run(const struct options *options) {
     visit.errors = calloc(1, sizeof *visit.errors);
     visit.findings = calloc(1, sizeof *visit.findings);
     int r = visit.setup && visit.errors && visit.findings ? setup_init(visit.setup, options, visit.errors) : -ENOMEM;
+    if (r >= 0)
+        r = uncore_setup(visit.setup, options, visit.errors);
     if (r >= 0)
         r = visit_host(&visit);
     if (r < 0)

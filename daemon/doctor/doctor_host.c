@@ -51,7 +51,7 @@ static void check_counting(const struct setup *setup, pid_t daemon, struct findi
 
 static size_t files_needed(const struct setup *setup) {
     size_t files = 0;
-    for (size_t i = 0; i < setup->n_types; i++) {
+    for (size_t i = 0; i < setup->n_types + setup->n_boxes; i++) {
         const struct core_type *type = &setup->types[i];
         struct errors errors = {0};
         struct plan *plan;
@@ -71,10 +71,10 @@ static void check_files(const struct setup *setup, struct findings *findings) {
         return;
     bool enough = limit.rlim_max == RLIM_INFINITY || files < limit.rlim_max;
     findings_add(findings, enough ? FINDING_OK : FINDING_WARNING, "files",
-                 "%zu files are needed, one for each event and CPU, and about %s of the kernel's memory; the "
+                 "%zu files are needed, one for each event and CPU%s, and about %s of the kernel's memory; the "
                  "limit is %llu",
-                 files, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size),
-                 (unsigned long long)limit.rlim_max);
+                 files, setup->n_boxes > 0 ? " or box" : "",
+                 decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size), (unsigned long long)limit.rlim_max);
     if (!enough)
         findings_remedy(findings, "the service has a limit of its own (LimitNOFILE= in its unit); here 'ulimit -n' "
                                   "raises it, and fewer metric groups or CPUs need less");

@@ -60,6 +60,9 @@ static const char *why(int error) {
     case -EEXIST:
         return "there is a file here, or beside it with a number at its end, that is not a recording: remove it, or "
                "give the recording another name";
+    case -EISDIR:
+        return "there is a folder here, or beside it with a number at its end: name a file for the recording, in that "
+               "folder or beside it";
     case -ELOOP:
         return "is a symbolic link: name the file itself for the recording";
     case -EROFS:

@@ -13,6 +13,7 @@ import tempfile
 
 import e2e
 import test_hosts
+import test_uncore
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -94,6 +95,16 @@ def test_a_host_without_counters_is_told_why_once():
     assert found["pmu"]["state"] == "warning" and "no hardware counters (No such file" in found["pmu"]["text"], found
     assert "the kernel's software events" not in found["pmu"]["remedy"] and "hypervisor" in found["pmu"]["remedy"], found
     assert re.search(r" [\d.]{2,} KiB of the kernel's memory", found["files"]["text"]), found
+
+
+def test_files_are_those_of_cpus_and_of_boxes():
+    yaml = listen(e2e.free_port()) + 'uncore: {pmus: [{name: "uncore_foo_*", events: [faults]}]}\n'
+    with tempfile.TemporaryDirectory() as folder:
+        here = test_uncore.foo(folder, ("0", "1"))
+        _, planned = e2e.run_daemon("check-config", *here, yaml=yaml)
+        files, = re.findall(r"^needs (\d+) file descriptors in all", planned, re.M)
+        text = doctor(*here, yaml=yaml)["files"]["text"]
+        assert text.startswith(f"{files} files are needed, one for each event and CPU or box, "), (text, planned)
 
 
 def test_a_cpu_without_a_spec_of_its_own_is_told_of():

@@ -243,6 +243,10 @@ def test_check_config_warns_where_nothing_could_be_recorded():
         e2e.write_text(path + ".7", "notes\n")  # no other folder or user helps here
         done = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT)
         assert done.returncode == 2 and "that is not a recording" in done.stderr, done
+        os.rename(path + ".7", f"{folder}/notes")
+        os.mkdir(path)
+        done = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT)
+        assert done.returncode == 2 and f"{path} there is a folder here" in done.stderr, done
 
 
 def test_files_are_bounded_and_replayed_one_after_the_other():

@@ -76,10 +76,10 @@ def history(daemon):
     return (moment, found) if said(daemon)[0] == moment else history(daemon)
 
 
-def recorded(folder, name, *options, yaml=ALL, rounds=5, **host):
+def recorded(folder, name, yaml=ALL, rounds=5, **host):
     """A recording, and what its daemon said last."""
     path = os.path.join(folder, name)
-    with e2e.Daemon("--pmu", scenario(folder, **host), "--record", path, *options, yaml=yaml) as daemon:
+    with e2e.Daemon("--pmu", scenario(folder, **host), "--record", path, yaml=yaml) as daemon:
         daemon.wait_round(rounds)
         last = said(daemon)
         daemon.stop()
@@ -124,8 +124,12 @@ def test_boxes_that_are_refused_come_back_as_an_error():
 def test_every_part_of_a_recording_has_the_boxes():
     """Of parts of a quarter of a mebibyte the newest is replayed alone: totals begin with it."""
     with tempfile.TemporaryDirectory() as folder:
-        path, (_, kinds, _) = recorded(folder, "recording", "--record.size", "1M", kinds=["imc"], yaml=YAML.replace("50ms", "10ms"), rounds=8)
-        assert os.path.exists(path + ".1"), os.listdir(folder)
+        path, here = os.path.join(folder, "recording"), scenario(folder, kinds=["imc"])
+        with e2e.Daemon("--pmu", here, "--record", path, "--record.size", "1M", yaml=YAML.replace("50ms", "10ms")) as daemon:
+            e2e.wait_for(lambda: os.path.exists(path + ".1"), "a second part")
+            daemon.wait_round(daemon.sequence() + 2)
+            _, kinds, _ = said(daemon)
+            daemon.stop()
         os.rename(path + ".1", path + ".other")
         with replay(path, "--speed", "0") as daemon:
             wait_end(daemon)
@@ -179,15 +183,21 @@ def vendors_host(folder):
     return here, YAML + specs
 
 
+def moments(daemon):
+    """What a host and its sockets have, and the moments that it is of: the cores', then each kind's own."""
+    found = daemon.json("/api/v1/snapshot?scope=socket")
+    return [part["timestamp_seconds"] for part in (found, *found["uncore"])], found
+
+
 def of_vendors(daemon):
-    """All that is said of metrics of the vendor's files, and the moment."""
+    """The moments, the same before and after, and all that is said then of metrics of the vendor's files."""
+    begin, sockets = moments(daemon)
     page = [re.sub(r',?replay="true"', "", line) for line in daemon.get("/metrics").splitlines() if re.search(rf"({'|'.join(FILES_OF_VENDORS)})", line)]
-    sockets = daemon.json("/api/v1/snapshot?scope=socket")
     values = [scope["metrics"] for kind in sockets["uncore"] for scope in kind["sockets"]]
     catalog, plan = (daemon.json(f"/api/v1/{name}")["uncore"] for name in ("catalog", "plan"))
     past = daemon.json("/api/v1/history?scope=socket&metric=mem_fault_part")["series"]
-    found = sockets["timestamp_seconds"], (said(daemon)[1:], sorted(page), values, catalog, plan, past)
-    return found if daemon.json("/api/v1/snapshot?scope=socket")["timestamp_seconds"] == found[0] else of_vendors(daemon)
+    found = begin, (said(daemon)[1:], sorted(page), values, catalog, plan, past)
+    return found if moments(daemon)[0] == begin else of_vendors(daemon)
 
 
 def test_kinds_of_a_vendors_files_come_back_without_the_files():

@@ -305,6 +305,9 @@ static void test_an_earlier_recording_is_kept_and_anything_else_refused(void **s
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/etc/passwd", path), 0);
     assert_int_equal(recording_file_new(path, PLENTY, &file), -ELOOP);
+    assert_true(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), -EISDIR);
+    assert_int_equal(rmdir(path), 0);
 }
 
 static void test_what_does_not_fit_is_taken_back_in_full(void **state) {
