@@ -262,6 +262,22 @@ static void test_what_was_counted_all_the_time_is_exact(void **state) {
     assert_string_equal(text, "");
 }
 
+static void test_a_moment_that_no_calendar_has_is_unknown(void **state) {
+    (void)state;
+    static const double moments[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
+    char text[LINES_TEXT_MAX];
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        lines_time(text, moments[i], 1.7e9);
+        assert_string_equal(text, "unknown");
+        lines_time(text, 1.7e9, moments[i]);
+        assert_string_equal(text, "unknown");
+    }
+    lines_time(text, 1.7e9, 1.7e9);
+    assert_int_equal(strlen(text), strlen("12:34:56"));
+    lines_time(text, 1.7e9, 1.6e9);
+    assert_int_equal(strlen(text), strlen("2023-11-14 12:34:56"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_overview_says_host_verdict_level_1_and_tree),
@@ -274,6 +290,7 @@ int main(void) {
         cmocka_unit_test(test_keys_that_others_answer_are_handed_on),
         cmocka_unit_test(test_moments_are_kept_and_the_oldest_are_given_up),
         cmocka_unit_test(test_what_was_counted_all_the_time_is_exact),
+        cmocka_unit_test(test_a_moment_that_no_calendar_has_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

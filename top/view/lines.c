@@ -63,10 +63,14 @@ void lines_interval(char out[static LINES_TEXT_MAX], const struct frame_value *v
     (void)snprintf(out, LINES_TEXT_MAX, "\u00b1%.50s", number);
 }
 
+// False for what is no moment that a calendar has.
+static bool is_moment(double seconds) { return fabs(seconds) < 1e11; }
+
 void lines_time(char out[static LINES_TEXT_MAX], double seconds, double now_seconds) {
-    time_t at = (time_t)seconds, now = (time_t)now_seconds;
+    bool known = is_moment(seconds) && is_moment(now_seconds);
+    time_t at = known ? (time_t)seconds : 0, now = known ? (time_t)now_seconds : 0;
     struct tm then, today;
-    if (!isfinite(seconds) || fabs(seconds) > 1e11 || !localtime_r(&at, &then) || !localtime_r(&now, &today)) {
+    if (!known || !localtime_r(&at, &then) || !localtime_r(&now, &today)) {
         (void)snprintf(out, LINES_TEXT_MAX, "unknown");
         return;
     }
