@@ -109,8 +109,8 @@ bool summary_joins(const struct core_type *type, const struct plan *plan) {
 }
 
 // "16 boxes on 2 sockets, spec imc-sapphire-rapids: 2 metrics in 1 event group that is always on ..."
-static void describe_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
-                           size_t size) {
+void summary_describe_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
+                            size_t size) {
     const struct topology *topology = type->topology;
     const struct catalog_product *product = &type->source->catalog->product;
     char text[SUMMARY_LINE_MAX];
@@ -124,8 +124,8 @@ static void describe_boxes(const struct setup *setup, const struct core_type *ty
 }
 
 static void start_boxes(const struct view *view, const struct setup *setup, const struct core_type *type) {
-    char text[2 * SUMMARY_LINE_MAX];
-    describe_boxes(setup, type, view->layout->plan, text, sizeof text);
+    char text[SUMMARY_BOXES_MAX];
+    summary_describe_boxes(setup, type, view->layout->plan, text, sizeof text);
     log_info("%s%s", type->source->prefix, text);
     for (size_t i = 0; i < type->source->troubles.n; i++)
         log_warning("%s%s", type->source->prefix, type->source->troubles.errors[i].text);
@@ -265,8 +265,8 @@ size_t summary_files_of(const struct core_type *type, const struct plan *plan) {
 }
 
 void summary_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan) {
-    char text[2 * SUMMARY_LINE_MAX];
-    describe_boxes(setup, type, plan, text, sizeof text);
+    char text[SUMMARY_BOXES_MAX];
+    summary_describe_boxes(setup, type, plan, text, sizeof text);
     (void)printf("%s%s\n", type->source->prefix, text);
     if (!type->source->replayed)
         show_files(type->source->prefix, summary_files_of(type, plan), "box");

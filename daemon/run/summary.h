@@ -6,7 +6,7 @@
 
 #include "daemon/source/setup.h"
 
-enum { SUMMARY_LINE_MAX = 512 };
+enum { SUMMARY_LINE_MAX = 512, SUMMARY_BOXES_MAX = 2 * SUMMARY_LINE_MAX };
 
 // Logs a summary of a core type, which begins to be measured (starts) or goes on under another configuration.
 void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type, bool starts);
@@ -41,8 +41,10 @@ const char *summary_cannot(const struct source *source);
 // Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
-// The same for a kind of PMUs outside the cores.
+// The same for a kind of PMUs outside the cores, and only the sentence: which boxes, and what is measured of them.
 void summary_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan);
+void summary_describe_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
+                            size_t size);
 
 // True of a kind over several PMUs, whose own boxes are sockets: it opens files on the boxes of all of these.
 bool summary_joins(const struct core_type *type, const struct plan *plan);

@@ -14,6 +14,7 @@ import tempfile
 import e2e
 import test_hosts
 import test_uncore
+import uncore_hosts
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -105,6 +106,27 @@ def test_files_are_those_of_cpus_and_of_boxes():
         files, = re.findall(r"^needs (\d+) file descriptors in all", planned, re.M)
         text = doctor(*here, yaml=yaml)["files"]["text"]
         assert text.startswith(f"{files} files are needed, one for each event and CPU or box, "), (text, planned)
+
+
+def test_what_is_measured_outside_the_cores_is_named():
+    found = doctor("--pmu", "sim:sapphire-rapids")
+    assert found["uncore"]["state"] == found["memory_peak"]["state"] == "ok" and found["memory_peak"]["text"].endswith(" 307.2 GB/s"), found
+    assert found["uncore"]["text"].startswith("PMUs imc: 16 boxes on 2 sockets, "), found
+    off = doctor("--pmu", "sim:sapphire-rapids", yaml=listen(e2e.free_port()) + "uncore: {enabled: off}\n")
+    assert off["uncore"]["text"] == "outside the cores nothing is measured: uncore.enabled is off" and "memory_peak" not in off, off
+
+
+def test_a_peak_that_is_not_known_and_pmus_that_are_missing_are_told_with_a_remedy():
+    with tempfile.TemporaryDirectory() as folder:
+        uncore_hosts.sapphire_rapids(folder)
+        found = on(folder)
+        assert found["uncore"]["state"] == "ok" and found["memory_peak"]["state"] == "warning", found
+        assert "uncore.peak" in found["memory_peak"]["remedy"] and "memory of socket 0 " in found["memory_peak"]["text"], found
+        stated = on(folder, yaml=listen(e2e.free_port()) + "uncore: {peak: 300GB}\n")["memory_peak"]
+        assert (stated["state"], stated["text"]) == ("ok", "the memory of a socket can move 300.0 GB/s"), stated
+    with made_up_host() as folder:
+        found = on(folder)["uncore"]
+        assert found["state"] == "warning" and "intel_uncore" in found["remedy"], found
 
 
 def test_a_cpu_without_a_spec_of_its_own_is_told_of():
