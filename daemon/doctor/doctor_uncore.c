@@ -18,7 +18,7 @@ static bool measures(const struct core_type *kind, const struct plan *plan, enum
 }
 
 // Boxes may be left out: their socket has no peak then, as the configuration wants it.
-static void check_peak(const struct topology *boxes, struct findings *findings) {
+static void check_peak(const struct topology *boxes, bool measured, struct findings *findings) {
     size_t n_unknown = 0, first = 0;
     double least = HUGE_VAL, most = 0;
     for (size_t s = 0; s < boxes->n_sockets; s++) {
@@ -31,11 +31,14 @@ static void check_peak(const struct topology *boxes, struct findings *findings) 
             first = s;
         }
     }
-    if (n_unknown > 0) {
+    if (n_unknown > 0 && measured) {
+        findings_add(findings, FINDING_OK, "memory_peak",
+                     "how much the memory of a socket can move is measured: its boxes count the memory's clock");
+    } else if (n_unknown > 0) {
         findings_add(findings, FINDING_WARNING, "memory_peak",
-                     "how much the memory of socket %u can move is not known, so nobody can tell which share of that "
+                     "how much the memory of socket %u%s can move is not known, so nobody can tell which share of that "
                      "is used",
-                     boxes->sockets[first].id);
+                     boxes->sockets[first].id, n_unknown > 1 ? " and of others" : "");
         findings_remedy(findings, "'topdownd memory' as root says what is missing; uncore.peak in the configuration "
                                   "can state it");
     } else if (most > least) {
@@ -44,6 +47,20 @@ static void check_peak(const struct topology *boxes, struct findings *findings) 
     } else if (most > 0) {
         findings_add(findings, FINDING_OK, "memory_peak", "the memory of a socket can move %.1f GB/s", most / GIGABYTE);
     }
+}
+
+static const char *remedy_of(const struct view_pmu_error *trouble) {
+    static const struct {
+        const char *reason, *remedy;
+    } remedies[] = {
+        {"left_out", "leave it if that is meant; else see uncore.boxes in the configuration"},
+        {"no_room", "choose with uncore.groups and uncore.pmus in the configuration what is measured"},
+        {"scale", "compare with another tool that reads these PMUs, and report it if that one is right"},
+    };
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strcmp(trouble->reason, remedies[i].reason) == 0)
+            return remedies[i].remedy;
+    return "'topdownd list boxes' and 'topdownd list pmus' show what this host has, and why something is not measured";
 }
 
 static void check_kind(const struct setup *setup, const struct core_type *kind, struct findings *findings) {
@@ -57,10 +74,10 @@ static void check_kind(const struct setup *setup, const struct core_type *kind, 
     findings_add(findings, FINDING_OK, "uncore", "%s%s", source->prefix, text);
     for (size_t i = 0; i < source->troubles.n; i++) {
         findings_add(findings, FINDING_WARNING, "uncore", "%s%s", source->prefix, source->troubles.errors[i].text);
-        findings_remedy(findings, "'topdownd list boxes' says which boxes there are and why one cannot be opened");
+        findings_remedy(findings, "%s", remedy_of(&source->troubles.errors[i]));
     }
-    if (measures(kind, plan, TRAFFIC_MEMORY_READ) && !measures(kind, plan, TRAFFIC_MEMORY_PEAK))
-        check_peak(kind->topology, findings);
+    if (measures(kind, plan, TRAFFIC_MEMORY_READ) || measures(kind, plan, TRAFFIC_MEMORY_ALL))
+        check_peak(kind->topology, measures(kind, plan, TRAFFIC_MEMORY_PEAK), findings);
     plan_free(plan);
 }
 
@@ -75,14 +92,15 @@ static void say_trouble(const struct setup *setup, const struct view_pmu_error *
     bool expected = none && is_virtual(setup);
     findings_add(findings, expected ? FINDING_OK : FINDING_WARNING, "uncore", "%s", trouble->text);
     if (!expected)
-        findings_remedy(findings,
+        findings_remedy(findings, "%s",
                         none ? "the kernel's drivers of these PMUs may be modules that are not loaded (intel_uncore, "
                                "amd_uncore, arm_cmn and others), or be older than this CPU"
-                             : "'topdownd list pmus' shows what this host has and why a PMU cannot be measured");
+                             : remedy_of(trouble));
 }
 
 void doctor_check_uncore(const struct setup *setup, struct findings *findings) {
     const struct source_troubles *first = &setup->types[0].source->troubles;
+    const struct setup_unmeasured *others = &setup->unmeasured;
     if (setup->config->uncore.off)
         findings_add(findings, FINDING_OK, "uncore", "outside the cores nothing is measured: uncore.enabled is off");
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++)
@@ -90,4 +108,8 @@ void doctor_check_uncore(const struct setup *setup, struct findings *findings) {
     for (size_t i = 0; i < first->n; i++)
         if (first->errors[i].uncore)
             say_trouble(setup, &first->errors[i], findings);
+    for (size_t i = 0; i < others->n; i++)
+        findings_add(findings, FINDING_OK, "not_measured", "PMUs %s: %zu box%s, not measured: %s",
+                     others->kinds[i].name, others->kinds[i].n, others->kinds[i].n == 1 ? "" : "es",
+                     others->kinds[i].why);
 }

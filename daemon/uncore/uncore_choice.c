@@ -33,6 +33,12 @@ bool uncore_choice_wants(struct setup *setup, const struct uncore_kind *kind, si
     return false;
 }
 
+int uncore_choice_none_left(struct setup *setup, const char *name, size_t n_boxes, bool wanted) {
+    if (wanted)
+        uncore_note_kind(setup, "left_out", "uncore.boxes leaves out all boxes, and nothing is measured, of", name);
+    return uncore_choice_note(setup, name, n_boxes, "uncore.boxes leaves out all of them");
+}
+
 int uncore_choice_add(struct setup *setup, struct source *source, struct topology *boxes, const char *group) {
     const char *teller = uncore_told_by(setup, source->catalog);
     bool selected = !group || config_uncore_selects(&setup->config->uncore, group);

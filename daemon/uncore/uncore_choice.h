@@ -18,4 +18,7 @@ int uncore_choice_add(struct setup *setup, struct source *source, struct topolog
 int uncore_choice_note(struct setup *setup, const char *name, size_t n_boxes, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+// The same of a kind whose boxes the configuration leaves out, all of them; `wanted`: although it selects the kind.
+int uncore_choice_none_left(struct setup *setup, const char *name, size_t n_boxes, bool wanted);
+
 #endif

@@ -103,7 +103,7 @@ static int add_kinds(struct setup *setup, struct uncore_host *host, const struct
             continue;
         r = choose_boxes(setup, &found->boxes)
                 ? add_kind(setup, found, options, errors)
-                : uncore_choice_note(setup, found->kind->name, found->boxes.n, "uncore.boxes leaves out all of them");
+                : uncore_choice_none_left(setup, found->kind->name, found->boxes.n, true);
     }
     return r < 0 ? r : 0;
 }

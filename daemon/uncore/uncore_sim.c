@@ -132,7 +132,8 @@ static int add_kind(struct setup *setup, struct scenario *kind, const char *grou
         r = source_make_support(&sim->source, PLAN_SUPPORTED);
     }
     if (r == 0 && !choose_boxes(&setup->config->uncore, kind->name, scenario_n_cpus(kind), &sim->source, &chosen)) {
-        r = uncore_choice_note(setup, kind->name, scenario_n_cpus(kind), "uncore.boxes leaves out all of them");
+        bool wanted = !group || config_uncore_selects(&setup->config->uncore, group);
+        r = uncore_choice_none_left(setup, kind->name, scenario_n_cpus(kind), wanted);
         source_free(&sim->source); // with the kind's scenario
         return r;
     }

@@ -68,23 +68,27 @@ void uncore_note_left_out(struct source *source, const char *first, size_t n_out
                     n_out, n, first, n_out > 1 ? " and others" : "");
 }
 
-// Notes a kind that is left out, in one text for all of them.
-static void note_no_room(const struct setup *setup, const char *kind) {
-    static const char reason[] = "no_room";
+void uncore_note_kind(const struct setup *setup, const char *reason, const char *text, const char *kind) {
     struct source *first = setup->types[0].source;
     struct source_troubles *troubles = &first->troubles;
     for (size_t i = 0; i < troubles->n; i++) {
         size_t length = strlen(troubles->texts[i]);
-        if (strcmp(troubles->errors[i].reason, reason) == 0) {
+        if (troubles->errors[i].uncore && strcmp(troubles->errors[i].reason, reason) == 0) {
             (void)snprintf(troubles->texts[i] + length, SOURCE_TEXT_MAX - length, ", %s", kind);
             return;
         }
     }
-    source_note(first, "uncore", reason,
-                "beside the cores there is room for %zu kinds of PMUs, so that some are not measured: choose with "
-                "uncore.groups and uncore.pmus which. Left out: %s",
-                SETUP_TYPES_MAX - setup->n_types, kind);
+    source_note(first, "uncore", reason, "%s: %s", text, kind);
     troubles->errors[troubles->n - 1].uncore = true;
+}
+
+static void note_no_room(const struct setup *setup, const char *kind) {
+    char text[SOURCE_TEXT_MAX / 2];
+    (void)snprintf(text, sizeof text,
+                   "beside the cores there is room for %zu kinds of PMUs, so that some are not measured: choose with "
+                   "uncore.groups and uncore.pmus which. Left out",
+                   SETUP_TYPES_MAX - setup->n_types);
+    uncore_note_kind(setup, "no_room", text, kind);
 }
 
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended) {

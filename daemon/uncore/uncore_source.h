@@ -21,6 +21,10 @@ bool uncore_tells_dram(const struct catalog *catalog);
 // socket's.
 void uncore_note_left_out(struct source *source, const char *first, size_t n_out, size_t n);
 
+// Notes with the set-up's first source a kind of which nothing is measured: `text`, with all kinds of the same reason,
+// which is a literal, after it.
+void uncore_note_kind(const struct setup *setup, const char *reason, const char *text, const char *kind);
+
 // The kind before it that tells the same traffic; NULL: none does.
 const char *uncore_told_by(const struct setup *setup, const struct catalog *catalog);
 

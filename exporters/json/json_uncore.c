@@ -107,11 +107,16 @@ static void add_errors(struct json *json, const struct view *view) {
     json_end_array(json);
 }
 
+static double taken_at(const struct shown_type *type) {
+    return type->snapshot->values[snapshot_self(type->view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+}
+
 static void add_kind(struct json *json, const struct shown_type *kind) {
     const struct snapshot_layout *layout = kind->view->layout;
     const struct topology *topology = layout->topology;
     json_begin_object(json, NULL);
     json_boxes_kind(json, kind->view);
+    json_number(json, "timestamp_seconds", taken_at(kind));
     json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
     add_errors(json, kind->view);
     add_event_names(json, layout);
@@ -151,20 +156,27 @@ static const char *why_none(const struct shown *shown, char out[VIEW_ELSEWHERE_M
     for (size_t i = 0; i < view->n_pmu_errors; i++)
         if (view->pmu_errors[i].uncore)
             return view->pmu_errors[i].text;
-    return view->replayed    ? view_recorded_elsewhere(view, out) ? out : "the recording holds none"
-           : view->simulated ? "the simulated host has none"
-                             : "the configuration selects none that this host has";
+    return view->replayed ? view_recorded_elsewhere(view, out) ? out : "the recording holds none"
+                          : "the configuration selects none that this host has";
+}
+
+// The newest kind's moment: each kind is read, and shown, as soon as its interval has passed. Without kinds, the
+// cores'.
+static double newest_at(const struct shown *shown) {
+    double newest = shown->n_boxes > 0 ? NAN : taken_at(&shown->types[0]);
+    for (size_t i = shown->n; i < shown_all(shown); i++)
+        newest = fmax(newest, taken_at(&shown->types[i]));
+    return newest;
 }
 
 int json_render_uncore(const struct shown *shown, struct text *out) {
-    const struct shown_type *newest = &shown->types[shown->n_boxes > 0 ? shown->n : 0];
+    const struct view *view = shown->types[0].view;
     struct json json = json_begin(out, JSON_INDENTED);
     char elsewhere[VIEW_ELSEWHERE_MAX];
     json_begin_object(&json, NULL);
-    json_bool(&json, "simulated", newest->view->simulated);
-    json_bool(&json, "replay", newest->view->replayed);
-    json_number(&json, "timestamp_seconds",
-                newest->snapshot->values[snapshot_self(newest->view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    json_bool(&json, "simulated", view->simulated);
+    json_bool(&json, "replay", view->replayed);
+    json_number(&json, "timestamp_seconds", newest_at(shown));
     json_string(&json, "reason", why_none(shown, elsewhere));
     json_begin_array(&json, "kinds");
     for (size_t i = shown->n; i < shown_all(shown); i++)

@@ -27,7 +27,7 @@ def listen(port):
 
 
 def doctor(*options, yaml=None, **process):
-    """The exit status, and the findings by check; a check with several findings has a list of them."""
+    """The findings by check; of a check with several findings the last one."""
     with tempfile.TemporaryDirectory() as folder:
         config = e2e.write_text(os.path.join(folder, "topdownd.yaml"), yaml or listen(e2e.free_port()))
         words = [BINARY, "doctor", "--config", config, "--path.data", ROOT, *options]
@@ -112,6 +112,12 @@ def test_what_is_measured_outside_the_cores_is_named():
     found = doctor("--pmu", "sim:sapphire-rapids")
     assert found["uncore"]["state"] == found["memory_peak"]["state"] == "ok" and found["memory_peak"]["text"].endswith(" 307.2 GB/s"), found
     assert found["uncore"]["text"].startswith("PMUs imc: 16 boxes on 2 sockets, "), found
+    assert doctor("--pmu", "sim:zen4")["memory_peak"]["text"].endswith(" 460.8 GB/s")
+    out = doctor("--pmu", "sim:sapphire-rapids", yaml=listen(e2e.free_port()) + "uncore: {boxes: {exclude: [imc_*]}}\n")
+    assert out["uncore"]["state"] == "warning" and "leaves out all boxes" in out["uncore"]["text"] and "memory_peak" not in out, out
+    assert out["not_measured"]["text"].startswith("PMUs upi: 8 boxes, not measured: uncore.groups names"), out
+    part = doctor("--pmu", "sim:sapphire-rapids", yaml=listen(e2e.free_port()) + "uncore: {boxes: {exclude: [imc_3]}}\n")["uncore"]
+    assert part["state"] == "warning" and part["text"].startswith("PMUs imc: uncore.boxes leaves out 1 of 16 boxes") and "if that is meant" in part["remedy"], part
     off = doctor("--pmu", "sim:sapphire-rapids", yaml=listen(e2e.free_port()) + "uncore: {enabled: off}\n")
     assert off["uncore"]["text"] == "outside the cores nothing is measured: uncore.enabled is off" and "memory_peak" not in off, off
 
@@ -121,7 +127,7 @@ def test_a_peak_that_is_not_known_and_pmus_that_are_missing_are_told_with_a_reme
         uncore_hosts.sapphire_rapids(folder)
         found = on(folder)
         assert found["uncore"]["state"] == "ok" and found["memory_peak"]["state"] == "warning", found
-        assert "uncore.peak" in found["memory_peak"]["remedy"] and "memory of socket 0 " in found["memory_peak"]["text"], found
+        assert "uncore.peak" in found["memory_peak"]["remedy"] and "memory of socket 0 and of others " in found["memory_peak"]["text"], found
         stated = on(folder, yaml=listen(e2e.free_port()) + "uncore: {peak: 300GB}\n")["memory_peak"]
         assert (stated["state"], stated["text"]) == ("ok", "the memory of a socket can move 300.0 GB/s"), stated
     with made_up_host() as folder:

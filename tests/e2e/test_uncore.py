@@ -138,7 +138,30 @@ def test_boxes_of_a_simulated_host_can_be_left_out():
             assert [socket["peak_bytes_per_second"] for socket in kind["sockets"]] == [None, 1e11], kind
             assert e2e.value_of(page, "topdownd_uncore_error", pmu="imc", reason="left_out") == 1
         with e2e.Daemon("--pmu", host, yaml=YAML + "uncore: {boxes: {include: [upi_*]}}\n") as daemon:
-            assert daemon.json("/api/v1/uncore")["kinds"] == [], "a kind without a box is not measured"
+            answer, page = daemon.json("/api/v1/uncore"), daemon.get("/metrics")
+            assert answer["kinds"] == [], "a kind without a box is not measured"
+            assert answer["reason"] == "uncore.boxes leaves out all boxes, and nothing is measured, of: imc", answer
+            assert e2e.value_of(page, "topdownd_uncore_error", pmu="uncore", reason="left_out") == 1 and answer["reason"] in daemon.log()
+        with e2e.Daemon("--pmu", host, yaml=YAML + "uncore: {boxes: {exclude: [imc_*]}, groups: [io]}\n") as daemon:
+            reason = daemon.json("/api/v1/uncore")["reason"]
+            assert reason == "the configuration selects none that this host has" and "left_out" not in daemon.get("/metrics"), reason
+
+
+def test_each_kind_says_when_its_values_were_taken():
+    """The newest moment is that of all, and is as old as the snapshot of sockets says of the kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = of_kinds(folder, [("imc", "imc-sapphire-rapids", 2, {"UNC_M_CAS_COUNT.RD": 1e6}), ("upi", "upi-skylake", 1, {})])
+        with e2e.Daemon("--pmu", host, yaml=YAML + "uncore: {groups: [memory, interconnect]}\n") as daemon:
+            daemon.wait_round(3)
+
+            def moments():
+                before, answer, after = (daemon.json(f"/api/v1/{name}") for name in ("snapshot?scope=socket", "uncore", "snapshot?scope=socket"))
+                told = [kind["timestamp_seconds"] for kind in answer["kinds"]]
+                assert len(told) == 2 and answer["timestamp_seconds"] == max(told), answer
+                return before["uncore"] == after["uncore"] and (told, [kind["timestamp_seconds"] for kind in before["uncore"]])
+
+            told, wanted = e2e.wait_for(moments, "pages of one moment")
+            assert told == wanted, (told, wanted)
 
 
 def test_a_simulated_host_measures_the_kinds_that_the_configuration_selects():
@@ -465,7 +488,8 @@ def test_boxes_that_are_left_out_are_not_opened_and_are_told():
                 assert [box["box"] for box in kind["boxes"]] == ([0, 1] if measured == 2 else [0] if "exclude" in boxes else [1]), kind
         with e2e.Daemon(*here, yaml=f"{YAML}uncore: {{boxes: {{exclude: [\"*\"]}}}}\n") as daemon:
             daemon.wait_round(1)
-            assert "topdownd_uncore" not in daemon.get("/metrics") and daemon.json("/api/v1/uncore")["kinds"] == []
+            told = [line for line in daemon.get("/metrics").splitlines() if line.startswith("topdownd_uncore")]
+            assert told == ['topdownd_uncore_error{pmu="uncore",reason="left_out"} 1'] and daemon.json("/api/v1/uncore")["kinds"] == [], told
 
 
 def foo(folder, boxes=("0",), **files):
