@@ -60,8 +60,8 @@ static double awake_of(const struct estimate_rounds *rounds) {
     return seconds;
 }
 
-// Moves means of strata by the sums over the cores that are held: of a value of a unit, or of its windows' seconds.
-static void move_strata(const struct estimate_rounds *rounds, size_t u, size_t i, double weight, struct lanes *mean) {
+// Sums over the cores that are held: of a value of a unit, or of its windows' seconds.
+static struct lanes sums_of(const struct estimate_rounds *rounds, size_t u, size_t i) {
     struct lanes sums = lanes_all(0);
     for (size_t block = 0; block < rounds->n_blocks; block++) {
         const struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
@@ -72,7 +72,18 @@ static void move_strata(const struct estimate_rounds *rounds, size_t u, size_t i
             sums.of[stratum] += held ? values->of[l] : 0;
         }
     }
-    estimate_move(mean, &sums, &(struct lanes){{weight, weight, weight}});
+    return sums;
+}
+
+// Moves a unit's means. What sleep is like is kept where no window is of sleep alone: else it would fade away.
+static void move_unit(struct estimate_strata *strata, const struct estimate_rounds *rounds, size_t u, double weight) {
+    struct lanes seconds = sums_of(rounds, u, 0), by = {{weight, weight, weight}};
+    by.of[ASLEEP] = seconds.of[ASLEEP] > 0 ? weight : 0;
+    estimate_move(&strata->seconds[u], &seconds, &by);
+    for (size_t i = 1, n = rows_n(strata->rows, u); i < n; i++) {
+        struct lanes sums = sums_of(rounds, u, i);
+        estimate_move(&strata->means[rows_first(strata->rows, u) + i], &sums, &by);
+    }
 }
 
 static void find_differences(struct estimate_strata *strata) {
@@ -86,7 +97,8 @@ static void find_differences(struct estimate_strata *strata) {
             continue;
         operand_lanes_fill(strata->at, formula, metric->unit, strata->means);
         struct lanes values = formula_evaluate_lanes(formula, strata->at->counts, strata->at->metrics);
-        double difference = fabs(values.of[ASLEEP] - values.of[AWAKE]);
+        double asleep = values.of[isfinite(values.of[ASLEEP]) ? ASLEEP : MIXED];
+        double difference = fabs(asleep - values.of[AWAKE]);
         strata->at->metrics[catalog_metric_named(plan->catalog, metric->metric)] = values;
         strata->differences[m] = isfinite(difference) ? difference : 0;
     }
@@ -94,29 +106,25 @@ static void find_differences(struct estimate_strata *strata) {
 
 void estimate_strata_take_round(struct estimate_strata *strata, const struct estimate_rounds *rounds,
                                 double memory_rounds) {
-    const struct rows *rows = strata->rows;
     if (!some_held(rounds))
         return;
     strata->rounds++;
     double weight = 1 / (strata->rounds < memory_rounds ? strata->rounds : memory_rounds);
     strata->awake += weight * (awake_of(rounds) - strata->awake);
-    for (size_t u = 0; u < rows->n_units; u++) {
-        move_strata(rounds, u, 0, weight, &strata->seconds[u]);
-        for (size_t i = 1, n = rows_n(rows, u); i < n; i++)
-            move_strata(rounds, u, i, weight, &strata->means[rows_first(rows, u) + i]);
-    }
+    for (size_t u = 0; u < strata->rows->n_units; u++)
+        move_unit(strata, rounds, u, weight);
     find_differences(strata);
 }
 
 double estimate_strata_rate_asleep(const struct estimate_strata *strata, size_t unit, size_t place) {
     double seconds = strata->seconds[unit].of[ASLEEP];
-    return seconds > 0 ? strata->means[rows_first(strata->rows, unit) + place].of[ASLEEP] / seconds : 0;
+    return seconds > 0 ? strata->means[rows_first(strata->rows, unit) + place].of[ASLEEP] / seconds : NAN;
 }
 
 double estimate_strata_rate(const struct estimate_strata *strata, size_t unit, size_t place) {
     const struct lanes *mean = &strata->means[rows_first(strata->rows, unit) + place];
     double asleep = estimate_strata_rate_asleep(strata, unit, place) * strata->seconds[unit].of[MIXED];
-    double hidden = lanes_max(mean->of[MIXED] - asleep, 0);
+    double hidden = isfinite(asleep) ? lanes_max(mean->of[MIXED] - asleep, 0) : 0;
     return strata->awake > 0 ? (mean->of[AWAKE] + hidden) / strata->awake : 0;
 }
 

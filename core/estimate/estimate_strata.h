@@ -28,7 +28,7 @@ struct estimate_strata *estimate_strata_free(struct estimate_strata *strata);
 void estimate_strata_take_round(struct estimate_strata *strata, const struct estimate_rounds *rounds,
                                 double memory_rounds);
 
-// How much the place-th value of a unit counts a second while cores that are held sleep; 0: unknown.
+// How much the place-th value of a unit counts a second while cores that are held sleep; NaN: unknown.
 double estimate_strata_rate_asleep(const struct estimate_strata *strata, size_t unit, size_t place);
 
 // How much it counts while they are awake, for each second of windows in which they did not sleep; 0: unknown. That

@@ -92,18 +92,41 @@ static struct lanes *asleep_of(const struct estimate_sizes *sizes, size_t block,
     return &sizes->asleep[block * sizes->rows->n_units + unit];
 }
 
+// Which part of a unit's counts of an event in a block of CPUs is of their sleep. A core that wakes is found awake when
+// the slot ends, so the long windows of a round in which it was awake hold the beginning of that: what they have more
+// than sleep counts in their time. Events differ in that.
+static struct lanes asleep_part(const struct estimate_rounds *rounds, const struct estimate_strata *strata,
+                                size_t block, size_t u, size_t place) {
+    const struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
+    const struct lanes *now = &estimate_rounds_now(rounds, block, u)[place], *awake = &rounds->awake[block];
+    struct lanes parts = lanes_all(0);
+    if (!lanes_some(&cell->slept))
+        return parts;
+    double rate = estimate_strata_rate_asleep(strata, u, place);
+    for (size_t l = 0; l < LANES; l++) {
+        double part = rate * cell->slept.of[l] / now->of[l];
+        bool mixed = awake->of[l] > 0 && rate >= 0 && part < 1;
+        parts.of[l] = !(cell->slept.of[l] > 0) ? 0 : mixed ? part : 1;
+    }
+    return parts;
+}
+
 // Finds the count that measures a unit's size in a block of CPUs, the mean of all units that count it, and the part of
 // it while the cores slept.
-static void find_all(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds, size_t block, size_t u) {
+static void find_all(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
+                     const struct estimate_strata *strata, size_t block, size_t u) {
     struct lanes sum = lanes_all(0), slept = lanes_all(0), weights = lanes_all(0);
     for (size_t i = sizes->first_same[u]; i < sizes->first_same[u + 1]; i++) {
         const struct estimate_same *same = &sizes->same[i];
-        const struct estimate_cell *cell = estimate_rounds_cell(rounds, block, same->unit);
+        struct estimate_cell *cell = estimate_rounds_cell(rounds, block, same->unit);
         const struct lanes *now = &estimate_rounds_now(rounds, block, same->unit)[same->place];
+        struct lanes asleep = asleep_part(rounds, strata, block, same->unit, same->place);
+        if (same->unit == u)
+            cell->asleep = asleep;
         for (size_t l = 0; l < LANES; l++) {
             double weight = weight_of(cell->share.of[l]);
             sum.of[l] += now->of[l] * weight;
-            slept.of[l] += now->of[l] * weight * cell->asleep.of[l];
+            slept.of[l] += now->of[l] * weight * asleep.of[l];
             weights.of[l] += weight;
         }
     }
@@ -116,32 +139,11 @@ static void find_all(const struct estimate_sizes *sizes, const struct estimate_r
     *asleep_of(sizes, block, u) = slept;
 }
 
-// Finds which part of a unit's counts in a block of CPUs is of their sleep. A core that wakes is found awake when the
-// slot ends, so the long windows of a round in which it was awake hold the beginning of that: what they have more than
-// sleep counts in their time.
-static void find_asleep(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
-                        const struct estimate_strata *strata, size_t block, size_t u) {
-    struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
-    size_t place = sizes->same[sizes->first_same[u]].place;
-    const struct lanes *now = &estimate_rounds_now(rounds, block, u)[place], *awake = &rounds->awake[block];
-    double rate = estimate_strata_rate_asleep(strata, u, place);
-    cell->asleep = lanes_all(0);
-    for (size_t l = 0; l < LANES && lanes_some(&cell->slept); l++) {
-        double part = rate * cell->slept.of[l] / now->of[l];
-        bool mixed = awake->of[l] > 0 && rate > 0 && part < 1;
-        cell->asleep.of[l] = !(cell->slept.of[l] > 0) ? 0 : mixed ? part : 1;
-    }
-}
-
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
                                const struct estimate_strata *strata) {
     for (size_t block = 0; block < sizes->n_blocks; block++)
         for (size_t u = 0; u < sizes->rows->n_units; u++)
-            if (sizes->first_same[u + 1] > sizes->first_same[u])
-                find_asleep(sizes, rounds, strata, block, u);
-    for (size_t block = 0; block < sizes->n_blocks; block++)
-        for (size_t u = 0; u < sizes->rows->n_units; u++)
-            find_all(sizes, rounds, block, u);
+            find_all(sizes, rounds, strata, block, u);
 }
 
 // The counts of a unit's CPUs in this round.

@@ -429,6 +429,83 @@ static void test_a_long_window_in_which_a_core_woke_is_partly_of_its_sleep(void 
     rig_free(&rig);
 }
 
+// Cores that are held: the first has A and B while it sleeps alone, the second one sleeps and wakes in each round, but
+// for some rounds at the beginning in which it only slept.
+static void feed_waking(struct rig *rig, int n, int n_asleep) {
+    for (int r = 0; r < n; r++) {
+        for (size_t cpu = 0; cpu < 2; cpu++)
+            cells_begin_round(rig->cells, cpu);
+        count_held(rig, 0, A_AND_B, true, 30e6, 100e6);
+        count_held(rig, 0, B_AND_C, false, 100e6, 20e6);
+        bool alone = r < n_asleep, first = alone || r % 2 == 0;
+        count_held(rig, 1, A_AND_B, first, first ? 30e6 : 10e6, 100e6);
+        if (!alone)
+            count_held(rig, 1, B_AND_C, !first, 100e6, 20e6);
+        end_held(rig);
+    }
+}
+
+static double error_of_waking(int n, int n_asleep) {
+    struct rig rig;
+    rig_init_slots(&rig, 2, 2);
+    feed_waking(&rig, n, n_asleep);
+    double error = error_of_first(&rig, 0, 0.3);
+    rig_free(&rig);
+    return error;
+}
+
+// Windows in which cores slept and woke stand for sleep then.
+static void test_without_a_round_of_sleep_alone_what_is_awake_differs_still(void **state) {
+    (void)state;
+    assert_true(error_of_waking(40, 0) > 0.06);
+}
+
+static void test_what_sleep_is_like_is_known_hours_later(void **state) {
+    (void)state;
+    expect_near(error_of_waking(20000, 4), error_of_waking(200, 4), 0.05);
+}
+
+// Half of B in a window in which the core woke is of its sleep, but only an eleventh of A.
+static void test_what_part_of_a_count_is_of_sleep_is_each_events_own(void **state) {
+    (void)state;
+    static const char *const events[] = {"A", "B", "C", "D"};
+    struct catalog_builder *builder = builder_of(events, N_OF(events));
+    metric_of(builder, "first", "A / B", "");
+    metric_of(builder, "second", "C / B", "");
+    metric_of(builder, "third", "D / A", "");
+    group_of(builder, "all", "first second third");
+    struct rig rig = {.catalog = catalog_builder_finish(builder)};
+    rig.plan = build_plan(&(struct plan_request){.catalog = rig.catalog,
+                                                 .general_counters = 2,
+                                                 .selections = &(struct plan_selection){0, 1},
+                                                 .n_selections = 1,
+                                                 .slot_ns = UINT64_C(1000000000)});
+    rig.rows = rows_new(rig.plan);
+    rig.cells = cells_new(rig.rows, 1);
+    struct estimate_rounds *rounds = estimate_rounds_new(rig.rows, 1);
+    struct estimate_strata *strata = estimate_strata_new(rig.rows);
+    struct estimate_sizes *sizes = estimate_sizes_new(rig.rows, 1, 1);
+    unsigned of[3];
+    for (size_t m = 0; m < N_OF(of); m++)
+        of[m] = (unsigned)rig.plan->metrics[m].unit;
+    for (int r = 0; r < 2; r++) {
+        cells_begin_round(rig.cells, 0);
+        count_held(&rig, 0, of[0], true, r == 0 ? 30 : 30 + 300, r == 0 ? 100 : 100 + 100);
+        if (r == 1)
+            count_held(&rig, 0, of[2], false, 100, 20);
+        cells_end_round(rig.cells, 0, 10);
+        rig.cells->times[0].held = true;
+        estimate_rounds_take(rounds, rig.cells, 10);
+        estimate_strata_take_round(strata, rounds, 16);
+        estimate_sizes_take_round(sizes, rounds, strata);
+    }
+    expect_near(sizes->asleep[of[1]].of[0] / sizes->all[of[1]].of[0], 0.5, 1e-9);
+    estimate_sizes_free(sizes);
+    estimate_strata_free(strata);
+    estimate_rounds_free(rounds);
+    rig_free(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows_that_missed_a_part_say_so_though_they_never_vary),
@@ -450,6 +527,9 @@ int main(void) {
         cmocka_unit_test(test_a_stratum_that_nobody_has_seen_tells_no_difference),
         cmocka_unit_test(test_what_a_core_does_before_it_is_found_awake_is_not_of_its_sleep),
         cmocka_unit_test(test_a_long_window_in_which_a_core_woke_is_partly_of_its_sleep),
+        cmocka_unit_test(test_without_a_round_of_sleep_alone_what_is_awake_differs_still),
+        cmocka_unit_test(test_what_sleep_is_like_is_known_hours_later),
+        cmocka_unit_test(test_what_part_of_a_count_is_of_sleep_is_each_events_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
