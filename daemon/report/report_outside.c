@@ -5,6 +5,7 @@
 
 #include "daemon/report/report_table.h"
 #include "exporters/view/view_boxes.h"
+#include "exporters/view/view_waits.h"
 
 enum { INDENT = 2 };
 
@@ -59,7 +60,11 @@ static void put_passage(const struct passage *passage, const struct report_outsi
             sum += row->value;
             peak = fmax(peak, report_memory_peak(report, scope, id));
         }
-    if (isfinite(sum / peak))
+    if (view_waits_beyond(sum, peak)) {
+        text_string(&words, " (");
+        view_waits_put_beyond(peak, NULL, &words);
+        text_string(&words, ")");
+    } else if (isfinite(sum / peak))
         text_format(&words, " (%.0f %% of the peak of %.0f GB/s)", 100 * sum / peak, 1e-9 * peak);
     if (words.length > 0) {
         text_format(out, "%*s%s", indent_of(scope), "", passage->title);

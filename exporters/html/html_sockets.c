@@ -8,6 +8,7 @@
 #include "exporters/html/html_parts.h"
 #include "exporters/view/view_memory.h"
 #include "exporters/view/view_sockets.h"
+#include "exporters/view/view_waits.h"
 
 // The last round's share of a level-1 metric; NaN if there is none or it is not selected.
 static double share_of(const struct view *view, const struct snapshot *snapshot, size_t scope, unsigned metric) {
@@ -70,12 +71,35 @@ static void put_memory_history(const struct shown *shown, unsigned socket, struc
     text_free(&names);
 }
 
+// What is wrong with the peak, and what is missing in the sums.
+static void put_memory_notes(const struct view_memory *memory, bool beyond, struct text *out) {
+    struct text words = {0};
+    if (beyond) {
+        text_string(&words, " This is ");
+        view_waits_put_beyond(memory->peak, memory->peak_from, &words);
+        text_string(&words, ".");
+    } else if (!isfinite(memory->peak) && memory->left_out == 0)
+        text_string(&words, " Its peak is not known: see topdownd-memory(8).");
+    if (memory->left_out > 0)
+        text_format(&words, " uncore.boxes leaves out %u of %u boxes: what they move is missing here%s.",
+                    memory->left_out, memory->boxes,
+                    isfinite(memory->peak) ? "" : ", and a peak is shown only if uncore.peak states one");
+    if (words.length == 0 && !words.failed)
+        return;
+    text_string(out, ".<span class=\"soft\">");
+    html_put_text(out, &words);
+    text_string(out, "</span>");
+}
+
 static void put_memory(const struct shown *shown, unsigned socket, struct text *out) {
     struct view_memory memory;
     if (!view_memory_of(shown, socket, &memory))
         return;
+    bool beyond = view_waits_beyond(memory.all, memory.peak);
+    struct view_memory told = memory;
     struct text words = {0};
-    view_memory_text(&memory, &words);
+    told.peak = beyond ? NAN : memory.peak;
+    view_memory_text(&told, &words);
     text_string(out, "<p class=\"memory\">");
     html_put_text(out, &words);
     bool told_apart = isfinite(memory.read) && isfinite(memory.write);
@@ -84,12 +108,11 @@ static void put_memory(const struct shown *shown, unsigned socket, struct text *
                     ", <span class=\"nb\"><span class=\"key mr\"></span>read %.1f</span>, "
                     "<span class=\"nb\"><span class=\"key mw\"></span>written %.1f</span>",
                     memory.read / 1e9, memory.write / 1e9);
-    if (!isfinite(memory.peak))
-        text_string(out, ". <span class=\"soft\">Its peak is not known: see topdownd-memory(8).</span>");
+    put_memory_notes(&memory, beyond, out);
     text_string(out, " ");
     put_memory_history(shown, socket, out);
     text_string(out, "\n");
-    if (!isfinite(memory.peak) || !isfinite(memory.all))
+    if (!isfinite(told.peak) || !isfinite(memory.all))
         return;
     text_string(out, "<div class=\"bar\">");
     put_memory_part(&memory, "mr", told_apart ? memory.read : memory.all, out);

@@ -115,6 +115,7 @@ static void add_memory(struct json *json, const struct scene *scene, const struc
     json_number(json, "bytes_per_second", waits.bytes);
     json_number(json, "peak_bytes_per_second", waits.peak);
     json_number(json, "share_of_peak", waits.share_of_peak);
+    json_bool(json, "peak_exceeded", waits.beyond);
     json_end_object(json);
 }
 

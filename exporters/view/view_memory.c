@@ -2,10 +2,12 @@
 #include "exporters/view/view_memory.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "exporters/view/view_boxes.h"
 
 #define GIGABYTE 1e9
+#define MEGABYTE 1e6
 
 // Bytes a second of all boxes of the socket: the metric is that of one box.
 static double rate_of(const struct view *view, const struct snapshot *snapshot, size_t socket, size_t metric) {
@@ -42,6 +44,24 @@ const char *view_memory_peak_source(const struct view *view, const struct snapsh
     return isfinite(view_memory_peak(view, snapshot, socket)) ? "clock" : NULL;
 }
 
+// The same for people.
+static const char *peak_words(const struct view *view, const struct snapshot *snapshot, size_t socket) {
+    static const struct {
+        const char *source, *words;
+    } table[] = {
+        {"configuration", "uncore.peak"},
+        {"clock", "from the clock of its channels; uncore.peak can state another"},
+        {"firmware", "the firmware's rating; uncore.peak can state another"},
+        {"host", "from its channels and their speed; uncore.peak can state another"},
+    };
+    const char *source = view_memory_peak_source(view, snapshot, socket), *words = NULL;
+    for (size_t i = 0; source && i < sizeof table / sizeof *table; i++)
+        if (strcmp(source, table[i].source) == 0)
+            words = table[i].words;
+    return source && view->simulated && strcmp(source, "host") == 0 ? "the scenario's; uncore.peak can state another"
+                                                                    : words;
+}
+
 static bool add_metric(const struct shown_type *kind, size_t socket, size_t metric, struct view_memory *out) {
     if (!view_plannable(kind->view, metric))
         return false;
@@ -64,13 +84,19 @@ static bool add_kind(const struct shown_type *kind, unsigned id, struct view_mem
     const struct topology *topology = kind->view->layout->topology;
     bool found = false;
     for (size_t s = 0; s < topology->n_sockets; s++) {
+        bool tells = false;
         if (topology->sockets[s].id != id)
             continue;
         for (size_t m = 0; m < kind->view->layout->n_metrics; m++)
-            found = add_metric(kind, s, m, out) || found;
+            tells = add_metric(kind, s, m, out) || tells;
         double peak = view_memory_peak(kind->view, kind->snapshot, s);
-        if (isfinite(peak))
+        if (isfinite(peak)) {
             out->peak = peak;
+            out->peak_from = peak_words(kind->view, kind->snapshot, s);
+        }
+        out->boxes += tells ? topology->sockets[s].measured + topology->sockets[s].excluded : 0;
+        out->left_out += tells ? topology->sockets[s].excluded : 0;
+        found = found || tells;
     }
     return found;
 }
@@ -100,14 +126,25 @@ void view_memory_metrics(const struct shown *shown, struct text *out) {
     }
 }
 
+void view_memory_put_rate(double bytes_per_second, struct text *out) {
+    static const double LEAST = 0.05 * GIGABYTE; // less would be 0.0 GB/s
+    if (bytes_per_second < LEAST && bytes_per_second > 0)
+        text_format(out, "%.1f MB/s", bytes_per_second / MEGABYTE);
+    else
+        text_format(out, "%.1f GB/s", bytes_per_second / GIGABYTE);
+}
+
 void view_memory_text(const struct view_memory *memory, struct text *out) {
     if (!isfinite(memory->all)) {
         text_string(out, "Memory: no value");
         return;
     }
     text_format(out, "Memory %.1f GB/s", memory->all / GIGABYTE);
-    if (isfinite(memory->peak))
-        text_format(out, " of %.1f GB/s (%.0f %%)", memory->peak / GIGABYTE, 100 * memory->all / memory->peak);
+    if (isfinite(memory->peak)) {
+        text_string(out, " of ");
+        view_memory_put_rate(memory->peak, out);
+        text_format(out, " (%.0f %%)", 100 * memory->all / memory->peak);
+    }
 }
 
 static void add_misses(const struct shown_type *kind, size_t socket, struct view_misses *out) {

@@ -8,9 +8,11 @@
 #include "exporters/view/text.h"
 
 struct view_memory {
-    double read, write; // bytes a second; NaN: unknown, or the PMU does not tell them apart
-    double all;         // NaN: unknown
-    double peak;        // NaN: unknown
+    double read, write;       // bytes a second; NaN: unknown, or the PMU does not tell them apart
+    double all;               // NaN: unknown
+    double peak;              // NaN: unknown
+    const char *peak_from;    // for people: what states it, and what can correct it; NULL: unknown
+    unsigned boxes, left_out; // of the socket, that tell it; the configuration leaves out the latter
 };
 
 // The metric whose rate is the most that the DRAM of a kind's boxes can move; -1: they have no such counter, or it is
@@ -38,6 +40,9 @@ struct view_misses {
 };
 // False: no PMU of this host tells the socket's misses apart.
 bool view_misses_of(const struct shown *shown, unsigned socket, struct view_misses *out);
+
+// Appends "307.2 GB/s", or "1.0 MB/s" where that would be 0.0 GB/s.
+void view_memory_put_rate(double bytes_per_second, struct text *out);
 
 // Appends "Memory 109.7 GB/s of 307.2 GB/s (36 %)", or words for what is unknown.
 void view_memory_text(const struct view_memory *memory, struct text *out);

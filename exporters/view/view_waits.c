@@ -15,15 +15,19 @@ const char *view_waits_lack_name(enum view_waits_lack lack) {
 
 // ---- what the memory does ----
 
-enum bus { BUS_FAR, BUS_BETWEEN, BUS_NEAR, BUS_N };
+enum bus { BUS_FAR, BUS_BETWEEN, BUS_NEAR, BUS_BEYOND, BUS_N };
 
 static enum bus bus_of(double share_of_peak) {
-    return share_of_peak >= VIEW_WAITS_NEAR ? BUS_NEAR
-           : share_of_peak < VIEW_WAITS_FAR ? BUS_FAR
-                                            : BUS_BETWEEN; // also where the peak is unknown
+    return share_of_peak > VIEW_WAITS_BEYOND  ? BUS_BEYOND
+           : share_of_peak >= VIEW_WAITS_NEAR ? BUS_NEAR
+           : share_of_peak < VIEW_WAITS_FAR   ? BUS_FAR
+                                              : BUS_BETWEEN; // also where the peak is unknown
 }
 
-// What follows from both: of each node and bus, for data and in words. Between the limits nothing follows.
+bool view_waits_beyond(double bytes, double peak) { return bus_of(bytes / peak) == BUS_BEYOND; }
+
+// What follows from both: of each node and bus, for data and in words. Between the limits nothing follows, nor beyond
+// the peak.
 static const struct conclusion {
     enum view_waits_lack lack;
     const char *words;
@@ -61,9 +65,18 @@ static bool judge_socket(const struct shown *shown, const struct tree *tree, enu
     struct view_memory memory;
     if (!view_memory_of(shown, tree->layout->topology->sockets[socket].id, &memory) || !isfinite(memory.all))
         return false;
-    *out = (struct view_waits){.bytes = memory.all, .peak = memory.peak, .share_of_peak = memory.all / memory.peak};
+    *out = (struct view_waits){.bytes = memory.all,
+                               .peak = memory.peak,
+                               .share_of_peak = memory.all / memory.peak,
+                               .beyond = view_waits_beyond(memory.all, memory.peak),
+                               .peak_from = memory.peak_from,
+                               .withheld = !isfinite(memory.peak) && memory.left_out > 0};
     out->lack = CONCLUSIONS[waits][bus_of(out->share_of_peak)].lack;
     return true;
+}
+
+static bool follow_alike(const struct view_waits *a, const struct view_waits *b) {
+    return bus_of(a->share_of_peak) == bus_of(b->share_of_peak) && (!a->beyond || a->peak_from == b->peak_from);
 }
 
 // A scope is all its sockets; *alike tells whether the same follows for each.
@@ -79,11 +92,13 @@ static bool judge(const struct shown *shown, const struct tree *tree, const stru
         struct view_waits each;
         if (!judge_socket(shown, tree, waits, s, &each))
             return false;
-        enum bus before = bus_of(all.share_of_peak);
-        *alike = *alike && (s == first || bus_of(each.share_of_peak) == before);
+        *alike = *alike && (s == first || follow_alike(&each, &all));
         all.bytes += each.bytes;
         all.peak += each.peak;
         all.share_of_peak = all.bytes / all.peak;
+        all.beyond = all.beyond || each.beyond;
+        all.withheld = all.withheld || each.withheld;
+        all.peak_from = s == first ? each.peak_from : all.peak_from;
         all.lack = s == first || all.lack == each.lack ? each.lack : VIEW_WAITS_OPEN;
     }
     *out = all;
@@ -98,12 +113,23 @@ bool view_waits_judge(const struct shown *shown, const struct tree *tree, const 
 
 // ---- for people ----
 
+void view_waits_put_beyond(double peak, const char *peak_from, struct text *out) {
+    text_string(out, "more than its stated peak of ");
+    view_memory_put_rate(peak, out);
+    text_format(out, ", so that peak (%s) must be wrong", peak_from ? peak_from : "see uncore.peak");
+}
+
 static void put_sentence(const struct view_waits *of, enum catalog_waits waits, const char *whose, struct text *out) {
     const char *words = CONCLUSIONS[waits][bus_of(of->share_of_peak)].words;
     text_format(out, " The memory%s moves %.1f GB/s", whose, of->bytes / GIGABYTE);
     if (!isfinite(of->share_of_peak))
-        text_string(out, "; its peak is not known.");
-    else if (words)
+        text_string(out, of->withheld ? "; no peak is compared with it, as uncore.boxes leaves boxes out."
+                                      : "; its peak is not known.");
+    else if (of->beyond) {
+        text_string(out, ", ");
+        view_waits_put_beyond(of->peak, of->peak_from, out);
+        text_string(out, ".");
+    } else if (words)
         text_format(out, ", %.0f %% of its peak and %s it: %s.", 100 * of->share_of_peak,
                     bus_of(of->share_of_peak) == BUS_NEAR ? "near" : "far from", words);
     else
@@ -139,6 +165,10 @@ void view_waits_words(const struct shown *shown, const struct tree *tree, const 
     if (waits == WAITS_NONE || !judge(shown, tree, bound, scope, &all, &alike) || !isfinite(all.share_of_peak))
         return;
     const char *words = CONCLUSIONS[waits][bus_of(all.share_of_peak)].words;
+    if (all.beyond) {
+        text_string(out, ", its memory beyond its stated peak, which must be wrong");
+        return;
+    }
     text_format(out, ", its memory at %.0f %% of its peak", 100 * all.share_of_peak);
     if (words && alike)
         text_format(out, ": %s", words);

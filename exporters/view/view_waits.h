@@ -13,14 +13,21 @@
 #define VIEW_WAITS_NEAR 0.7 // of the peak and more: bandwidth
 #define VIEW_WAITS_FAR 0.4  // below: latency
 
+// Above it no peak is believed: no memory moves more than it can, and nothing follows from a share of it. What is above
+// 1 is left to clocks that differ and to rounded ratings.
+#define VIEW_WAITS_BEYOND 1.05
+
 enum view_waits_lack { VIEW_WAITS_OPEN, VIEW_WAITS_BANDWIDTH, VIEW_WAITS_LATENCY };
 // "bandwidth", "latency"; NULL: it is open.
 const char *view_waits_lack_name(enum view_waits_lack lack);
 
 struct view_waits {
-    double bytes;         // a second, of all memory of the scope
-    double peak;          // likewise; NaN: unknown
-    double share_of_peak; // NaN: unknown
+    double bytes;          // a second, of all memory of the scope
+    double peak;           // likewise; NaN: unknown
+    double share_of_peak;  // NaN: unknown
+    bool beyond;           // a socket moved more than its stated peak, which must be wrong
+    const char *peak_from; // as in struct view_memory, of the first socket
+    bool withheld;         // a socket's peak is unknown because boxes are left out
     enum view_waits_lack lack;
 };
 
@@ -31,12 +38,19 @@ bool view_waits_judge(const struct shown *shown, const struct tree *tree, const 
                       struct view_waits *out);
 
 // Appends the same as a sentence after a space, or nothing: " The memory moves 267.4 GB/s, 87 % of its peak and near
-// it: bandwidth." Where sockets lack different things, one for each.
+// it: bandwidth." Where sockets lack different things, one for each. Where more was moved than the peak: " The memory
+// moves 92.0 GB/s, more than its stated peak of 50.0 GB/s, so that peak (uncore.peak) must be wrong."
 void view_waits_text(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
                      struct text *out);
 
-// Appends ", its memory at 87 % of its peak: bandwidth", or nothing.
+// Appends ", its memory at 87 % of its peak: bandwidth", or words for a peak that must be wrong, or nothing.
 void view_waits_words(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
                       struct text *out);
+
+// True if more was moved than this peak allows: it must be wrong.
+bool view_waits_beyond(double bytes, double peak);
+
+// Appends "more than its stated peak of 50.0 GB/s, so that peak (uncore.peak) must be wrong". `peak_from` may be NULL.
+void view_waits_put_beyond(double peak, const char *peak_from, struct text *out);
 
 #endif

@@ -7,6 +7,7 @@ Each host is bound by memory, and its memory moves a known share of its peak.
 import contextlib
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -115,6 +116,47 @@ def test_an_unknown_peak_leaves_it_open_and_without_boxes_nothing_is_said():
             daemon.wait_round(2)
             said = daemon.json("/api/v1/topdown")["bound"]
             assert said["memory"] is None and "The memory" not in said["text"], said
+
+
+def test_a_peak_that_cannot_be_is_told_and_nothing_is_concluded_from_it():
+    """Page, JSON, `top` and `measure` say the same: more was moved than the stated peak, and what states it."""
+    share, moved = HIGH, HIGH * MEMORY["sapphire-rapids"][3] / 1e9
+    for peak, bytes_per_second, words in (("100GB", 1e11, "100.0 GB/s"), ("1MB", 1e6, "1.0 MB/s")):
+        said = f" The memory moves {moved:.1f} GB/s, more than its stated peak of {words}, so that peak (uncore.peak) must be wrong."
+        with tempfile.TemporaryDirectory() as folder:
+            pmu, yaml = host(folder, "sapphire-rapids", [share]), YAML + f"uncore: {{peak: {peak}}}\n"
+            with e2e.Daemon("--pmu", pmu, yaml=yaml) as daemon:
+                answer = bound(daemon)
+                memory, page = answer["memory"], daemon.get("/")
+                assert answer["text"].endswith(said) and "bandwidth" not in answer["text"], answer["text"]
+                assert memory["lack"] is None and memory["peak_exceeded"] is True and memory["peak_bytes_per_second"] == bytes_per_second, memory
+                assert abs(memory["share_of_peak"] * bytes_per_second / 1e9 / moved - 1) < 0.01, memory
+                assert all(each["memory"]["lack"] is None and each["memory"]["peak_exceeded"] for each in bound(daemon, "cpu")), "CPUs"
+                card = " ".join(re.sub("<.*?>", "", page[page.index('<p class="memory">'):].splitlines()[0]).split())
+                assert card == (f"Memory {moved:.1f} GB/s, read {moved:.1f}, written 0.0. This is more than its stated peak of {words}, "
+                                "so that peak (uncore.peak) must be wrong. Its history"), card
+                assert 'class="mr" style' not in page, "a bar of a whole that cannot be"
+                top = subprocess.run([BINARY, "top", "--path.data", ROOT, "--url", f"http://127.0.0.1:{daemon.port}", "--once"], stdout=subprocess.PIPE, check=True,
+                                     timeout=e2e.TIMEOUT, text=True, env=os.environ | {"LC_ALL": "C.UTF-8", "COLUMNS": "80"}).stdout
+                line, = [line for line in top.splitlines() if line.startswith(" Memory  ")]
+                assert f"stated peak {bytes_per_second / 1e9:.4g} GB/s must be wrong" in line and "%" not in line, line
+            path = e2e.write_text(os.path.join(folder, "peak.yaml"), f"uncore: {{peak: {peak}}}\n")
+            measure = [BINARY, "measure", "--pmu", pmu, "--path.data", ROOT, "--config", path]
+            text, data = (subprocess.run([*measure, *more], stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True).stdout
+                          for more in ((), ("--json",)))
+            assert json.loads(data)["whole"][0]["answer"].endswith(said), data
+            assert f"(more than its stated peak of {words}, so that peak (see uncore.peak) must be wrong)" in " ".join(text.split()), text
+
+
+def test_a_peak_that_is_just_exceeded_is_near_and_right():
+    """The limit is 105 %: clocks differ and ratings are rounded."""
+    with tempfile.TemporaryDirectory() as folder:
+        for share, exceeded in ((1.04, False), (1.06, True)):
+            with e2e.Daemon("--pmu", host(folder, "sapphire-rapids", [share]), yaml=YAML) as daemon:
+                said = bound(daemon)
+                assert said["memory"]["peak_exceeded"] is exceeded and said["memory"]["lack"] == (None if exceeded else "bandwidth"), said
+                assert said["text"].endswith("so that peak (the scenario's; uncore.peak can state another) must be wrong." if exceeded else
+                                             "104 % of its peak and near it: bandwidth."), said["text"]
 
 
 def test_a_measurement_by_hand_says_it():

@@ -261,6 +261,19 @@ def test_memory_without_a_peak_has_words_and_memory_that_is_not_measured_none():
         assert 'class="memory"' not in e2e.fetch(daemon.port, "/").text()
 
 
+def test_what_is_missing_where_boxes_are_left_out_is_said_and_why_no_peak_is_shown():
+    left_out = "uncore.boxes leaves out 1 of 4 boxes: what they move is missing here"
+    for peak, first, second in (("auto", f"Memory 2.7 GB/s, read 1.9, written 0.8. {left_out}, and a peak is shown only if uncore.peak states one. Its history",
+                                 "Memory 2.6 GB/s of 4.0 GB/s (64 %), read 2.6, written 0.0 Its history"),
+                                ("5GB", f"Memory 2.7 GB/s of 5.0 GB/s (54 %), read 1.9, written 0.8. {left_out}. Its history",
+                                 "Memory 2.6 GB/s of 5.0 GB/s (51 %), read 2.6, written 0.0 Its history")):
+        with changed(uncore=boxes(peak=4e9)) as pmu, e2e.Daemon("--pmu", pmu, yaml=f"{YAML}uncore: {{peak: {peak}, boxes: {{exclude: [imc_3]}}}}\n") as daemon:
+            waited(daemon)
+            page = e2e.wait_for(lambda: "GB/s" in (page := e2e.fetch(daemon.port, "/").text()) and page, "the memory")
+            assert [" ".join(re.sub("<.*?>", "", line).split()) for line in re.findall(r'<p class="memory">(.*)', page)] == [first, second], page
+            assert page.count('<span class="mr" style') == (2 if peak == "5GB" else 1), "a bar of an unknown whole"
+
+
 def test_each_socket_says_how_long_reads_wait_where_that_is_measured():
     kinds = boxes()
     for each in kinds[0]["loads"].values():  # 100 and 50 cycles of 1 GHz

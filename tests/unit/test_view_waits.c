@@ -45,8 +45,11 @@ static void begin(struct patient *p) {
     tree_host_init(&p->cores);
     host_init_with(&p->boxes, box_catalog(), 4);
     p->boxes.topology->boxes = true;
-    for (size_t s = 0; s < 2; s++)
+    for (size_t s = 0; s < 2; s++) {
         p->boxes.topology->sockets[s].memory_bytes_per_second = 100 * GB;
+        p->boxes.topology->sockets[s].peak = TOPOLOGY_PEAK_HOST;
+        p->boxes.topology->sockets[s].excluded = 0;
+    }
     p->of_cores = tree_snapshot(&p->cores);
     p->of_boxes = host_snapshot(&p->boxes);
     p->shown.types[0] = (struct shown_type){&p->cores.view, p->of_cores};
@@ -103,6 +106,13 @@ static void test_near_the_peak_is_bandwidth_and_far_from_it_latency(void **state
         enum view_waits_lack lack;
         const char *text;
     } cases[] = {
+        {1000, VIEW_WAITS_OPEN,
+         " The memory moves 2000.0 GB/s, more than its stated peak of 200.0 GB/s, so that peak "
+         "(from its channels and their speed; uncore.peak can state another) must be wrong."},
+        {105.1, VIEW_WAITS_OPEN,
+         " The memory moves 210.2 GB/s, more than its stated peak of 200.0 GB/s, so that peak "
+         "(from its channels and their speed; uncore.peak can state another) must be wrong."},
+        {105, VIEW_WAITS_BANDWIDTH, " The memory moves 210.0 GB/s, 105 % of its peak and near it: bandwidth."},
         {100, VIEW_WAITS_BANDWIDTH, " The memory moves 200.0 GB/s, 100 % of its peak and near it: bandwidth."},
         {70, VIEW_WAITS_BANDWIDTH, " The memory moves 140.0 GB/s, 70 % of its peak and near it: bandwidth."},
         {69.9, VIEW_WAITS_OPEN, " The memory moves 139.8 GB/s, 70 % of its peak."},
@@ -119,6 +129,7 @@ static void test_near_the_peak_is_bandwidth_and_far_from_it_latency(void **state
         struct view_waits waits = judged(&p, 0);
         assert_int_equal(waits.lack, cases[i].lack);
         assert_true(fabs(waits.bytes - 2 * GB * cases[i].moved) < 1 && waits.peak == 200 * GB);
+        assert_int_equal(waits.beyond, cases[i].moved > 105);
     }
     assert_string_equal(view_waits_lack_name(VIEW_WAITS_BANDWIDTH), "bandwidth");
     assert_string_equal(view_waits_lack_name(VIEW_WAITS_LATENCY), "latency");
@@ -195,6 +206,43 @@ static void test_nothing_is_concluded_from_an_unknown_peak(void **state) {
     expect(&p, 0,
            " The memory of socket 0 moves 90.0 GB/s, 90 % of its peak and near it: bandwidth. The memory of socket 7 "
            "moves 50.0 GB/s; its peak is not known.");
+    p.boxes.topology->sockets[1].excluded = 1; // then it is withheld
+    expect(&p, snapshot_scope_socket(1),
+           " The memory moves 50.0 GB/s; no peak is compared with it, as uncore.boxes leaves boxes out.");
+    move(&p, 50, 50);
+    expect(&p, 0, " The memory moves 100.0 GB/s; no peak is compared with it, as uncore.boxes leaves boxes out.");
+    end(&p);
+}
+
+static void test_a_peak_that_more_than_it_was_moved_is_told_to_be_wrong_with_what_states_it(void **state) {
+    (void)state;
+    struct patient p;
+    struct text said = {0};
+    begin(&p);
+    set_waits(&p, "memory_bound", WAITS_MEMORY);
+    p.boxes.topology->sockets[0].memory_bytes_per_second = GB / 1000;
+    p.boxes.topology->sockets[0].peak = TOPOLOGY_PEAK_CONFIGURED;
+    move(&p, 90, 90);
+    expect(&p, snapshot_scope_socket(0),
+           " The memory moves 90.0 GB/s, more than its stated peak of 1.0 MB/s, so that "
+           "peak (uncore.peak) must be wrong.");
+    expect(&p, 0,
+           " The memory of socket 0 moves 90.0 GB/s, more than its stated peak of 1.0 MB/s, so that peak (uncore.peak) "
+           "must be wrong. The memory of socket 7 moves 90.0 GB/s, 90 % of its peak and near it: bandwidth.");
+    assert_true(judged(&p, 0).beyond && judged(&p, 0).lack == VIEW_WAITS_OPEN);
+    assert_false(judged(&p, snapshot_scope_socket(1)).beyond);
+    (void)view_sockets_answer(&p.shown, p.tree, p.of_cores, 0, &said);
+    text_append(&said, "", 1);
+    assert_string_equal(said.data,
+                        "memory_bound, 25 % of pipeline slots, its memory beyond its stated peak, which must "
+                        "be wrong");
+    text_free(&said);
+    move(&p, 10, 200); // of two peaks that are wrong for two reasons, each is told
+    p.boxes.topology->sockets[1].peak = TOPOLOGY_PEAK_FIRMWARE;
+    expect(&p, 0,
+           " The memory of socket 0 moves 10.0 GB/s, more than its stated peak of 1.0 MB/s, so that peak (uncore.peak) "
+           "must be wrong. The memory of socket 7 moves 200.0 GB/s, more than its stated peak of 100.0 GB/s, so that "
+           "peak (the firmware's rating; uncore.peak can state another) must be wrong.");
     end(&p);
 }
 
@@ -301,6 +349,11 @@ static void test_the_log_says_it_of_what_was_newest(void **state) {
     assert_non_null(
         strstr(said, "what this host is bound by: backend_bound, 35 % of pipeline slots; in it memory_bound"));
     assert_non_null(strstr(said, " The memory moves 180.0 GB/s, 90 % of its peak and near it: bandwidth. Since "));
+    move(&p, 300, 300);
+    log_rounds(&p, &p.shown, said, sizeof said);
+    assert_non_null(strstr(said, " The memory moves 600.0 GB/s, more than its stated peak of 200.0 GB/s, so that peak "
+                                 "(from its channels and their speed; uncore.peak can state another) must be wrong."));
+    assert_null(strstr(said, "bandwidth"));
     log_rounds(&p, NULL, said, sizeof said);
     assert_non_null(strstr(said, "what this host is bound by: "));
     assert_null(strstr(said, "The memory"));
@@ -333,6 +386,7 @@ int main(void) {
         cmocka_unit_test(test_a_socket_is_judged_by_its_own_memory_and_so_are_its_cpus),
         cmocka_unit_test(test_what_a_node_tells_from_inside_the_core_is_told_beside_it),
         cmocka_unit_test(test_nothing_is_concluded_from_an_unknown_peak),
+        cmocka_unit_test(test_a_peak_that_more_than_it_was_moved_is_told_to_be_wrong_with_what_states_it),
         cmocka_unit_test(test_nothing_is_said_where_it_is_not_about_memory_or_not_known),
         cmocka_unit_test(test_the_hosts_answer_and_that_of_sockets_that_differ_say_it),
         cmocka_unit_test(test_the_answer_for_all_core_types_says_it_once),

@@ -120,6 +120,7 @@ static int read_bound(const struct json_node *object, struct tree *tree, struct 
         if (page_object(&bound, "memory", &memory)) {
             out->memory_bytes = page_number(&memory, "bytes_per_second");
             out->memory_peak = page_number(&memory, "peak_bytes_per_second");
+            out->peak_exceeded = page_bool(&memory, "peak_exceeded") > 0;
         }
     } else
         out->text = page_text(object, "bound_reason", arena, "nothing is known yet");

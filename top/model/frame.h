@@ -46,6 +46,7 @@ struct frame_bound {
     double since_seconds; // since the epoch; NAN: unknown
     double memory_bytes;  // a second, of all sockets; NAN: unknown
     double memory_peak;   // likewise
+    bool peak_exceeded;   // it must be wrong
 };
 
 struct frame_column {

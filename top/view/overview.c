@@ -178,7 +178,10 @@ static unsigned put_memory(const struct frame_bound *bound, struct grid *grid, u
     (void)snprintf(value, sizeof value, "%.1f GB/s", bound->memory_bytes / GIGABYTE);
     (void)grid_put(grid, row, 1, 1 + TITLE_WIDTH, STYLE_PLAIN, "Memory");
     grid_right(grid, row, VALUE_END, STYLE_STRONG, value);
-    if (isfinite(bound->memory_peak)) {
+    if (bound->peak_exceeded)
+        (void)grid_print(grid, row, HALF_END + 1, STYLE_FAINT, "stated peak %.4g GB/s must be wrong",
+                         bound->memory_peak / GIGABYTE);
+    else if (isfinite(bound->memory_peak)) {
         double share = bound->memory_bytes / bound->memory_peak;
         grid_bar(grid, row, HALF_END, BAR_WIDTH, STYLE_PLAIN, share);
         (void)grid_print(grid, row, HALF_END + BAR_WIDTH + 2, STYLE_FAINT, "%.0f %% of %.0f GB/s", 100 * share,
