@@ -6,6 +6,8 @@
 #include "collectors/uncore/memory_peak.h"
 #include "daemon/base/run_folder.h"
 #include "daemon/check/advice_private.h"
+#include "daemon/uncore/uncore_sim.h"
+#include "daemon/uncore/uncore_source.h"
 
 static const double GIGABYTE = 1e9, PEAK_TOLERANCE = 0.1; // of the host's own
 
@@ -41,21 +43,57 @@ static void advise_sockets(const struct setup *setup, struct advice *advice) {
         }
 }
 
+// What is known of the memory of a socket without the configuration.
+struct known {
+    double bytes;    // a second, of all its boxes; 0: unknown
+    double measured; // the share of the boxes that are not left out
+};
+
+// The kinds of a set-up that tell what DRAM moves: which boxes are left out, and of a simulated host the peak.
+static void find_boxes(const struct setup *setup, struct known known[MEMORY_PACKAGES_MAX]) {
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
+        const struct source *source = setup->types[i].source;
+        const struct topology *boxes = setup->types[i].topology;
+        for (size_t s = 0; s < boxes->n_sockets && uncore_tells_dram(source->catalog); s++) {
+            const struct topology_socket *socket = &boxes->sockets[s];
+            if (socket->id >= MEMORY_PACKAGES_MAX)
+                continue;
+            known[socket->id].measured = (double)socket->measured / (socket->measured + socket->excluded);
+            if (source->simulated)
+                known[socket->id].bytes = uncore_sim_peak(source);
+        }
+    }
+}
+
+static void find_known(const struct setup *setup, const struct host_roots *roots, const struct options *options,
+                       struct known known[MEMORY_PACKAGES_MAX]) {
+    double host[MEMORY_PACKAGES_MAX] = {0};
+    if (!setup->types[0].source->simulated) {
+        char *folder = run_folder_of(options->paths.run);
+        memory_peak_find(roots, folder, host);
+        free(folder);
+    }
+    for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++)
+        known[p] = (struct known){.bytes = host[p], .measured = 1};
+    find_boxes(setup, known);
+}
+
+// Where boxes are left out, the peak of the others is as right as that of all.
 static void advise_peak(const struct setup *setup, const struct host_roots *roots, const struct options *options,
                         struct advice *advice) {
     const struct config_uncore *config = &setup->config->uncore;
-    double host[MEMORY_PACKAGES_MAX];
+    const char *source =
+        setup->types[0].source->simulated ? "its scenario states" : "its channels and their speed make";
+    struct known known[MEMORY_PACKAGES_MAX];
     if (config->n_peaks == 0)
         return;
-    char *folder = run_folder_of(options->paths.run);
-    memory_peak_find(roots, folder, host);
-    free(folder);
+    find_known(setup, roots, options, known);
     for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
-        double peak = config_uncore_peak(config, p), ratio = host[p] > 0 ? peak / host[p] : 1;
-        if (peak > 0 && (ratio < 1 - PEAK_TOLERANCE || ratio > 1 + PEAK_TOLERANCE)) {
+        double peak = config_uncore_peak(config, p), ratio = known[p].bytes > 0 ? peak / known[p].bytes : 1;
+        if (peak > 0 && (ratio < (1 - PEAK_TOLERANCE) * known[p].measured || ratio > 1 + PEAK_TOLERANCE)) {
             advice_add(advice, "peak_differs", "write uncore.peak: auto, or what the modules can do",
-                       "uncore.peak of socket %u is %.1f GB/s, and its channels and their speed make %.1f GB/s", p,
-                       peak / GIGABYTE, host[p] / GIGABYTE);
+                       "uncore.peak of socket %u is %.6g GB/s, and %s %.6g GB/s", p, peak / GIGABYTE, source,
+                       known[p].bytes / GIGABYTE);
             advice_place(advice, config->peak_origin);
         }
     }
@@ -68,9 +106,8 @@ void advice_uncore(const struct setup *setup, const struct options *options, str
     if (first->replayed || setup->config->uncore.off)
         return;
     advise_sockets(setup, advice);
-    if (!first->simulated) {
+    advise_peak(setup, &roots, options, advice);
+    if (!first->simulated)
         advice_boxes_of_host(&setup->config->uncore.boxes, &roots, advice);
-        advise_peak(setup, &roots, options, advice);
-    }
     advice_uncore_groups(setup, &roots, advice);
 }

@@ -86,6 +86,10 @@ struct uncore_box uncore_sim_box(const struct scenario *host, const struct scena
     return made;
 }
 
+double uncore_sim_peak(const struct source *kind) {
+    return ((const struct uncore_sim *)kind)->scenario->memory_bytes_per_second;
+}
+
 static int set_facts(const struct scenario *host, const struct scenario *kind, struct topology *boxes) {
     size_t n = scenario_n_cpus(kind);
     struct topology_box *facts = calloc(n, sizeof *facts);

@@ -4,11 +4,16 @@
 
 #include "core/host/scenario.h"
 #include "core/uncore/uncore.h"
+#include "daemon/source/source.h"
 
 // How many boxes of a scenario's kind have a name that the shell pattern matches: "imc_[0-3]".
 size_t uncore_sim_match(const struct scenario *kind, const char *pattern);
 
 // A box of a kind: its name, the CPU of the host that reads it, and its socket.
 struct uncore_box uncore_sim_box(const struct scenario *host, const struct scenario *kind, size_t box);
+
+// Bytes a second that the memory of a socket can move at most, as the scenario states it; 0: it does not. The source is
+// that of a simulated kind.
+double uncore_sim_peak(const struct source *kind);
 
 #endif

@@ -112,6 +112,22 @@ def test_what_a_scenario_lacks_outside_the_cores_is_told():
     assert places_of("uncore_groups", "--pmu", "sim:zen4", yaml="uncore: {groups: [memory]}\n") == []
 
 
+def test_a_peak_that_is_not_the_scenarios_is_warned_of():
+    """Also the peak of the boxes that are left is right: seven of eight."""
+    for host, truth in (("sapphire-rapids", "307.2"), ("zen4", "460.8")):
+        for peak, stated in (("100GB", "100"), ("1MB", "0.001"), ("1.5TB", "1500")):
+            yaml = f"uncore: {{peak: {peak}}}\n"
+            assert warnings_of("--pmu", f"sim:{host}", yaml=yaml) == {"peak_differs"} and places_of("peak_differs", "--pmu", f"sim:{host}", yaml=yaml) == [(1, 16)] * 2
+            said = [each["text"] for each in check("--pmu", f"sim:{host}", yaml=yaml)[1]["warnings"] if each["check"] == "peak_differs"]
+            assert said == [f"uncore.peak of socket {socket} is {stated} GB/s, and its scenario states {truth} GB/s" for socket in (0, 1)], said
+        for right in (f"{truth}GB", "auto", f"{{0: {truth}GB}}"):
+            assert warnings_of("--pmu", f"sim:{host}", yaml=f"uncore: {{peak: {right}}}\n") == set(), right
+        assert places_of("peak_differs", "--pmu", f"sim:{host}", yaml=f"uncore:\n  peak: {{1: 100GB, 0: {truth}GB}}\n") == [(2, 9)]
+    for peak, fits in (("268.8GB", True), ("307.2GB", True), ("230GB", False), ("350GB", False)):
+        found = warnings_of("--pmu", "sim:sapphire-rapids", yaml=f"uncore: {{peak: {{0: {peak}}}, boxes: {{exclude: [imc_3]}}}}\n")
+        assert found == (set() if fits else {"peak_differs"}), (peak, found)
+
+
 def test_wise_ones_beside_them_are_not():
     for yaml in ("listen: ['127.0.0.1:10999', '[::1]:10999']\n", "slot: 200ms\n", "interval: 15s\n", "slot: 1s\ninterval: 1s\n", "idle: 50%\n",
                  "idle: 0\ncounters: {reserve: 1}\n", "max_series: none\n", "guests: share\n",

@@ -486,6 +486,9 @@ def test_boxes_that_are_left_out_are_not_opened_and_are_told():
                 assert [error["reason"] for error in kind["errors"]] == ["left_out"] * (2 - measured), kind
                 assert ('topdownd_uncore_error{pmu="imc",reason="left_out"} 1' in daemon.get("/metrics")) == (measured < 2)
                 assert [box["box"] for box in kind["boxes"]] == ([0, 1] if measured == 2 else [0] if "exclude" in boxes else [1]), kind
+        for boxes, differs in (("{}", True), ("{exclude: [uncore_imc_1]}", False)):
+            _, said = e2e.run_daemon("check-config", *here, yaml=f"{YAML}uncore: {{peak: 20GB, boxes: {boxes}}}\n")
+            assert ("uncore.peak of socket 0 is 20 GB/s, and its channels and their speed make 38.4 GB/s" in said) == differs, said
         with e2e.Daemon(*here, yaml=f"{YAML}uncore: {{boxes: {{exclude: [\"*\"]}}}}\n") as daemon:
             daemon.wait_round(1)
             told = [line for line in daemon.get("/metrics").splitlines() if line.startswith("topdownd_uncore")]
@@ -654,13 +657,13 @@ def test_check_config_says_what_of_uncore_this_host_lacks():
         edac = "devices/system/edac/mc/mc0/dimm0"
         test_hosts.write_all(folder, {f"{edac}/size": "32768", f"{edac}/dimm_location": "channel 0 slot 0 ", f"{edac}/dimm_label": "CPU_SrcID#0_MC#0"})
         e2e.write_text(os.path.join(folder, "memory-channel-bytes-per-second"), "38400000000\n")
-        yaml = ("listen: none\nuncore:\n  groups: [memory, llc, interconnect]\n  peak: {0: 20GB, 3: 1GB}\n  boxes: {exclude: [uncore_imc_1, uncore_imc_9]}\n"
+        yaml = ("listen: none\nuncore:\n  groups: [memory, llc, interconnect]\n  peak: {0: 15GB, 3: 1GB}\n  boxes: {exclude: [uncore_imc_1, uncore_imc_9]}\n"
                 "  pmus: [{name: \"bar_*\", events: [x]}]\n")
         path = e2e.write_text(os.path.join(folder, "check.yaml"), yaml)
         done = subprocess.run([BINARY, "check-config", path, *here, "--path.run", folder], capture_output=True, text=True, check=False)
         said = done.stdout
         for part in ("uncore.groups has llc: topdownd knows no PMU for it on this CPU", "uncore.groups has interconnect: this host",
-                     "check.yaml:4: uncore.peak of socket 0 is 20.0 GB/s, and its channels and their speed make 38.4 GB/s",
+                     "check.yaml:4: uncore.peak of socket 0 is 15 GB/s, and its channels and their speed make 38.4 GB/s",
                      "check.yaml:4: uncore.peak names socket 3, which this host lacks", "check.yaml:5: uncore.boxes.exclude has uncore_imc_9",
                      "uncore.boxes leaves out 1 of 2 boxes (uncore_imc_1)", "check.yaml:6: this host shows no PMU bar_*"):
             assert said.count(part) == 1, (part, said)
