@@ -95,7 +95,7 @@ static void describe_sum(const struct topology *topology, const struct catalog_m
                          struct stretch_series *like) {
     const struct traffic_info *info = &traffic_table[entry->traffic];
     if (entry->traffic != TRAFFIC_NONE) {
-        like->definition = (char *)info->name;
+        like->definition = entry->definition[0] != '\0' ? entry->definition : (char *)info->name;
         like->units = "bytes per second";
     }
     like->boxes = scope == 0 ? (double)topology->n_cpus : (double)topology->sockets[scope - 1].measured;

@@ -50,8 +50,10 @@ const struct family_info family_table[FAMILY_N] = {
                              "Bytes read from and written to memory, by its kind."},
     [FAMILY_MEMORY_PEAK] = {PREFIX "memory_peak_bytes_per_second", "gauge",
                             "The most that the memory of a socket can move: its channels times what one can move."},
-    [FAMILY_LLC_MISS_BYTES] = {PREFIX "llc_miss_bytes_total", "counter",
-                               "Bytes that the last-level cache missed, by where their memory is."},
+    [FAMILY_LLC_MISS_BYTES] =
+        {PREFIX "llc_miss_bytes_total", "counter",
+         "Bytes that the caches of a socket missed, by where the memory is (AMD, Arm), or that were "
+         "requested of its memory, by which socket asked (Intel)."},
     [FAMILY_INTERCONNECT_BYTES] = {PREFIX "interconnect_bytes_total", "counter", "Bytes between sockets."},
     [FAMILY_IO_BYTES] = {PREFIX "io_bytes_total", "counter",
                          "Bytes that devices wrote to a socket (in) and read from it (out)."},

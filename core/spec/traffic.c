@@ -24,6 +24,8 @@ const struct traffic_info traffic_table[TRAFFIC_N] = {
     [TRAFFIC_C2C_OUT] = {"c2c_out", FAMILY_IO_BYTES, "direction", "out", "c2c"},
 };
 
+const char TRAFFIC_FETCHED[] = "fetched_by_socket", TRAFFIC_REQUESTED[] = "requested_of_socket";
+
 enum traffic traffic_find(const char *name) {
     for (int i = TRAFFIC_NONE + 1; i < TRAFFIC_N; i++)
         if (strcmp(traffic_table[i].name, name) == 0)

@@ -19,7 +19,7 @@ enum traffic {
     TRAFFIC_CXL_READ, // of memory behind CXL
     TRAFFIC_CXL_WRITE,
     TRAFFIC_MEMORY_PEAK,    // what DRAM could have moved: its clock tells
-    TRAFFIC_LLC_MISS_LOCAL, // by the home of the line that the last-level cache missed: this socket or node
+    TRAFFIC_LLC_MISS_LOCAL, // misses of last-level caches, by whether they cross sockets
     TRAFFIC_LLC_MISS_REMOTE,
     TRAFFIC_INTERCONNECT_IN, // from other sockets
     TRAFFIC_INTERCONNECT_OUT,
@@ -37,6 +37,10 @@ struct traffic_info {
     const char *kind;          // the label `kind`; NULL: the family has none
 };
 extern const struct traffic_info traffic_table[TRAFFIC_N]; // without TRAFFIC_NONE, which is all NULL
+
+// The definitions of the misses' metrics: PMUs beside the caches tell what a socket fetched, and home agents what was
+// requested of the memory of a socket, where the remote misses are those of other sockets.
+extern const char TRAFFIC_FETCHED[], TRAFFIC_REQUESTED[];
 
 // TRAFFIC_NONE: there is no such name.
 enum traffic traffic_find(const char *name);

@@ -2,6 +2,7 @@
 #include "daemon/report/report_outside.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "daemon/report/report_table.h"
 #include "exporters/view/view_boxes.h"
@@ -15,19 +16,25 @@ static int indent_of(enum report_scope scope) { return scope == REPORT_HOST ? IN
 
 static const struct passage {
     const char *title;
+    bool requested; // as home agents tell misses (core/spec/traffic.h)
     struct {
         enum traffic traffic;
         const char *word;
     } parts[3];
 } PASSAGES[] = {
-    {"Memory", {{TRAFFIC_MEMORY_READ, "read"}, {TRAFFIC_MEMORY_WRITE, "written"}, {TRAFFIC_MEMORY_ALL, "moved"}}},
-    {"HBM", {{TRAFFIC_HBM_READ, "read"}, {TRAFFIC_HBM_WRITE, "written"}}},
-    {"Persistent memory", {{TRAFFIC_PERSISTENT_READ, "read"}, {TRAFFIC_PERSISTENT_WRITE, "written"}}},
-    {"CXL memory", {{TRAFFIC_CXL_READ, "read"}, {TRAFFIC_CXL_WRITE, "written"}}},
-    {"Last-level cache misses", {{TRAFFIC_LLC_MISS_LOCAL, "local"}, {TRAFFIC_LLC_MISS_REMOTE, "remote"}}},
-    {"Interconnect", {{TRAFFIC_INTERCONNECT_IN, "in"}, {TRAFFIC_INTERCONNECT_OUT, "out"}}},
-    {"PCIe devices", {{TRAFFIC_IO_IN, "in"}, {TRAFFIC_IO_OUT, "out"}}},
-    {"Devices behind C2C", {{TRAFFIC_C2C_IN, "in"}, {TRAFFIC_C2C_OUT, "out"}}},
+    {"Memory",
+     false,
+     {{TRAFFIC_MEMORY_READ, "read"}, {TRAFFIC_MEMORY_WRITE, "written"}, {TRAFFIC_MEMORY_ALL, "moved"}}},
+    {"HBM", false, {{TRAFFIC_HBM_READ, "read"}, {TRAFFIC_HBM_WRITE, "written"}}},
+    {"Persistent memory", false, {{TRAFFIC_PERSISTENT_READ, "read"}, {TRAFFIC_PERSISTENT_WRITE, "written"}}},
+    {"CXL memory", false, {{TRAFFIC_CXL_READ, "read"}, {TRAFFIC_CXL_WRITE, "written"}}},
+    {"Last-level cache misses", false, {{TRAFFIC_LLC_MISS_LOCAL, "local"}, {TRAFFIC_LLC_MISS_REMOTE, "remote"}}},
+    {"Requests for memory",
+     true,
+     {{TRAFFIC_LLC_MISS_LOCAL, "by its own socket"}, {TRAFFIC_LLC_MISS_REMOTE, "by other sockets"}}},
+    {"Interconnect", false, {{TRAFFIC_INTERCONNECT_IN, "in"}, {TRAFFIC_INTERCONNECT_OUT, "out"}}},
+    {"PCIe devices", false, {{TRAFFIC_IO_IN, "in"}, {TRAFFIC_IO_OUT, "out"}}},
+    {"Devices behind C2C", false, {{TRAFFIC_C2C_IN, "in"}, {TRAFFIC_C2C_OUT, "out"}}},
 };
 
 static void put_rate(const struct report_row *row, const char *word, const struct screen *screen, struct text *out) {
@@ -44,6 +51,10 @@ static void put_rate(const struct report_row *row, const char *word, const struc
     text_format(out, " GB/s %s", word);
 }
 
+static bool is_requested(const struct report_row *row) {
+    return strcmp(row->metric->definition, TRAFFIC_REQUESTED) == 0;
+}
+
 // What passes in a scope, from whichever report tells it; nothing where none does.
 static void put_passage(const struct passage *passage, const struct report_outside *outside, enum report_scope scope,
                         unsigned id, struct text *out) {
@@ -53,7 +64,7 @@ static void put_passage(const struct passage *passage, const struct report_outsi
         for (size_t r = 0; r < outside->n; r++) {
             const struct report *report = &outside->reports[r];
             const struct report_row *row = report_find_traffic(report, passage->parts[i].traffic, scope, id);
-            if (!row)
+            if (!row || is_requested(row) != passage->requested)
                 continue;
             text_string(&words, words.length > 0 ? "," : ":");
             put_rate(row, passage->parts[i].word, outside->screen, &words);

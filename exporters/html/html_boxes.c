@@ -20,9 +20,9 @@ static void put_misses(const struct shown *shown, unsigned socket, struct text *
     double remote = misses.remote / (misses.local + misses.remote);
     text_string(out, "<p class=\"memory\">");
     html_put_share(out, remote);
-    text_format(out,
-                " of what the last-level cache missed came from other nodes\n<div class=\"bar\"><span "
-                "class=\"mw\" style=\"width:%.2f%%\"></span></div>\n",
+    text_format(out, " %s\n<div class=\"bar\"><span class=\"mw\" style=\"width:%.2f%%\"></span></div>\n",
+                misses.requested ? "of the requests to this socket's memory came from other sockets"
+                                 : "of what the last-level cache missed came from other sockets",
                 100 * remote);
 }
 

@@ -152,8 +152,10 @@ static void add_misses(const struct shown_type *kind, size_t socket, struct view
         enum traffic traffic = view_plannable(kind->view, m) ? view_metric(kind->view, m)->traffic : TRAFFIC_NONE;
         if (traffic == TRAFFIC_LLC_MISS_LOCAL)
             out->local = rate_of(kind->view, kind->snapshot, socket, m);
-        else if (traffic == TRAFFIC_LLC_MISS_REMOTE)
-            out->remote = rate_of(kind->view, kind->snapshot, socket, m);
+        if (traffic != TRAFFIC_LLC_MISS_REMOTE)
+            continue;
+        out->remote = rate_of(kind->view, kind->snapshot, socket, m);
+        out->requested = strcmp(view_metric(kind->view, m)->definition, TRAFFIC_REQUESTED) == 0;
     }
 }
 

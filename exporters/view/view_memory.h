@@ -34,9 +34,11 @@ bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memo
 // Appends the exported names of the metrics that tell it, separated by commas, as /api/v1/history takes them.
 void view_memory_metrics(const struct shown *shown, struct text *out);
 
-// What the last-level cache of a socket missed in the last round, by where its memory is: bytes a second.
+// Misses of last-level caches in the last round, in bytes a second: those of the socket by where their memory is, or,
+// where home agents tell, the requests to its memory by the socket that they came from.
 struct view_misses {
     double local, remote; // NaN: unknown
+    bool requested;       // as home agents tell
 };
 // False: no PMU of this host tells the socket's misses apart.
 bool view_misses_of(const struct shown *shown, unsigned socket, struct view_misses *out);

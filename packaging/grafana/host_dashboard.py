@@ -98,11 +98,11 @@ def memory():
                      "memory is short of bandwidth; below 0.4 it waits for latency. Empty where the peak is not known (topdownd-memory(8)).",
                      "percentunit", [(f"sum by (socket) ({dram}) / sum by (socket) ({peak})", "socket {{socket}}")], (12, 8),
                      {"min": 0, "max": 1}),
-        panels.lines("Memory of other nodes", "What other NUMA nodes serve: of the bytes that the last-level caches of a socket missed (where a PMU tells), and of "
-                     "all allocations of memory. `resctrl` is how far its bytes are from those of the memory controllers, where it is mounted. Empty on "
-                     "hosts with one node.", "percentunit",
+        panels.lines("Memory of other nodes", "What crosses sockets or NUMA nodes: of the bytes that last-level caches missed (where a PMU tells; on AMD and "
+                     "Arm of what the socket fetched, on Intel of what was requested of its memory), and of all allocations of memory. `resctrl` is how far "
+                     "its bytes are from those of the memory controllers, where it is mounted. Empty on hosts with one node.", "percentunit",
                      [(f"sum by (socket) ({of_home('topdownd_llc_miss_bytes_total', remote=True)}) / sum by (socket) "
-                       f"({of_home('topdownd_llc_miss_bytes_total')})", "misses of socket {{socket}}"),
+                       f"({of_home('topdownd_llc_miss_bytes_total')})", "misses, socket {{socket}}"),
                       (f"sum({of_home('topdownd_numa_allocations_total', remote=True)}) / sum({of_home('topdownd_numa_allocations_total')})",
                        "allocations"),
                       (f"sum by (socket) ({of_home('topdownd_resctrl_memory_bytes_total')}) / sum by (socket) ({rate(moved, whole=True)}) - 1",

@@ -35,7 +35,7 @@ def test_measure_tells_latencies_in_lines_and_all_else_in_a_table():
         of_host, of_sockets = measured(pmu, LATENCY), measured(pmu, LATENCY, "--by", "socket")
         without = measured(pmu, "uncore: {groups: [remote]}\n")
     assert re.search(rf"^  Latency of memory: {NANOSECONDS}\.0 \+-[0-9.]+ ns$", of_host, re.M), of_host
-    assert re.search(r"^METRIC +VALUE +95 % INTERVAL +UNIT$", of_host, re.M) and "socket" not in of_host, of_host
+    assert re.search(r"^METRIC +VALUE +95 % INTERVAL +UNIT$", of_host, re.M) and "socket 0" not in of_host, of_host
     assert re.search(r"^memory_latency_clocks +300\.0 +.* clock cycles per read$", of_host, re.M), of_host
     assert not re.search(r"^(memory_latency_seconds|llc_)", of_host, re.M), "they have lines"
     for socket in "01":
@@ -68,6 +68,34 @@ def test_the_page_has_a_table_of_all_that_is_told_by_socket():
     with e2e.Daemon("--pmu", "sim:neoverse-n1", yaml=SECONDS) as daemon:
         daemon.wait_round(1)
         assert rows_of(daemon.get("/")) == [], "a host without such PMUs"
+
+
+def sentences(daemon):
+    """What the cards of sockets say of misses."""
+    return re.findall(r"<p class=\"memory\">([0-9.]+ %) (of .* other (?:sockets|nodes))$", html.unescape(daemon.get("/")), re.M)
+
+
+def test_home_agents_tell_what_was_requested_of_a_socket_and_ports_of_caches_what_it_fetched():
+    requests = {f"UNC_CHA_REQUESTS.{which}": rate for which, rate in (("READS_LOCAL", 6e5), ("READS_REMOTE", 2e5))}
+    beats = {"local_socket_inf0_inbound_data_beats_ccm0": 6e5, "remote_socket_inf0_inbound_data_beats_ccm0": 2e5}
+    for host, spec, rates, card, line in (
+            ("sapphire-rapids", "cha-sapphire-rapids", requests, "of the requests to this socket's memory came from other sockets",
+             r"Requests for memory: 0\.154.* GB/s by its own socket, 0\.051.* GB/s by other sockets"),
+            ("zen4", "df-zen4", beats, "of what the last-level cache missed came from other sockets",
+             r"Last-level cache misses: 0\.077.* GB/s local, 0\.026.* GB/s remote")):
+        kind = "home" if rates is requests else "df"
+        with tempfile.TemporaryDirectory() as folder:
+            pmu = test_uncore_groups.simulated(folder, kind, spec, rates, host)
+            with e2e.Daemon("--pmu", pmu, yaml=SECONDS + "uncore: {groups: [remote]}\n") as daemon:
+                said = e2e.wait_for(lambda: sentences(daemon), "a sentence")
+                assert said == 2 * [("25 %", card)], said
+                about = rows_of(daemon.get("/"))
+                definitions = {each["definition"] for each in daemon.json("/api/v1/catalog")["uncore"][0]["metrics"]
+                               if each["metric"].startswith("llc_miss")}
+                assert definitions == {"requested_of_socket" if rates is requests else "fetched_by_socket"}, definitions
+                assert len(about) > 3 and not any("and box" in cell for row in about for cell in row), about
+            told = measured(pmu, "uncore: {groups: [remote]}\n", "--by", "socket")
+            assert len(re.findall(rf"^    {line}$", told, re.M)) == 2, told
 
 
 def test_single_boxes_tell_what_is_no_traffic_too():

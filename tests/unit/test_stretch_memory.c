@@ -105,10 +105,54 @@ static void test_few_readings_are_too_short_and_the_first_one_does_not_count(voi
     host_deinit(&host);
 }
 
+// A kind of boxes that tells the remote misses, as its definition says.
+static struct stretch *of_misses(const char *definition, struct exporter_host *boxes) {
+    static const char *const missed[] = {"missed"};
+    struct catalog_builder *builder = host_builder();
+    struct fault error;
+    const struct catalog_metric_text text = {.name = "missed",
+                                             .title = "missed",
+                                             .units = "bytes per second and box",
+                                             .formula = "64 * FAULTS / cpu_seconds",
+                                             .definition = definition};
+    int metric = catalog_builder_add_metric(builder, &text, &error);
+    assert_true(metric >= 0);
+    assert_int_equal(catalog_builder_set_traffic(builder, (unsigned)metric, "llc_miss_remote", &error), 0);
+    assert_true(catalog_builder_add_group(builder, "Traffic", "", "", missed, 1, &error) >= 0);
+    host_init_with(boxes, catalog_builder_finish(builder), 4);
+    struct stretch *stretch = stretch_new(STRETCH_HOST);
+    struct snapshot *snapshot = snapshot_new(boxes->layout);
+    assert_int_equal(stretch_take(stretch, 0, snapshot), 0);
+    snapshot_unref(snapshot);
+    return stretch;
+}
+
+static void test_what_a_socket_fetched_is_not_compared_with_what_others_requested_of_it(void **state) {
+    (void)state;
+    static const char *const definitions[] = {TRAFFIC_FETCHED, TRAFFIC_REQUESTED, NULL};
+    struct exporter_host hosts[2];
+    struct stretch *fetched = of_misses(definitions[0], &hosts[0]);
+    for (size_t i = 0; i < 3; i++) {
+        struct stretch *other = of_misses(definitions[i], &hosts[1]);
+        struct difference *all;
+        size_t n;
+        assert_int_equal(difference_find(fetched, other, &all, &n), 0);
+        const struct difference *missed = find(all, n, "missed", STRETCH_HOST);
+        assert_non_null(missed);
+        assert_int_equal(missed->verdict == DIFFERENCE_OTHER_DEFINITION, i > 0);
+        free(all);
+        stretch_free(other);
+        host_deinit(&hosts[1]);
+    }
+    stretch_free(fetched);
+    host_deinit(&hosts[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_larger_share_of_other_nodes_is_told_apart),
         cmocka_unit_test(test_few_readings_are_too_short_and_the_first_one_does_not_count),
+        cmocka_unit_test(test_what_a_socket_fetched_is_not_compared_with_what_others_requested_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,47 @@ static void test_no_cpu_counts_a_traffic_with_two_kinds(void **state) {
     uncore_kinds_json_deinit(&kinds);
 }
 
+// The events of home agents count what reached the memory of a socket, whoever asked. All others are beside caches.
+static void check_misses(const struct catalog *catalog) {
+    static const char *const home_agents[] = {"cha-*", "ha-*", "qhl-*"};
+    const char *wanted = TRAFFIC_FETCHED;
+    for (size_t i = 0; i < sizeof home_agents / sizeof *home_agents; i++)
+        if (fnmatch(home_agents[i], catalog->product.spec, 0) == 0)
+            wanted = TRAFFIC_REQUESTED;
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        const struct catalog_metric *metric = &catalog->metrics[m];
+        bool misses = metric->traffic == TRAFFIC_LLC_MISS_LOCAL || metric->traffic == TRAFFIC_LLC_MISS_REMOTE;
+        if (strcmp(metric->definition, misses ? wanted : "") != 0)
+            fail_msg("%s: %s is defined as '%s'", catalog->product.spec, metric->name, metric->definition);
+    }
+}
+
+static void test_each_kind_says_whose_misses_it_tells(void **state) {
+    (void)state;
+    struct uncore_kinds kinds = shipped();
+    for (size_t k = 0; k < kinds.n; k++) {
+        struct catalog *catalog = load(kinds.kinds[k].spec);
+        check_misses(catalog);
+        catalog_free(catalog);
+    }
+    uncore_kinds_json_deinit(&kinds);
+}
+
+// Pages show them beside the sum of a socket's boxes.
+static void test_a_description_of_bytes_is_true_of_a_box_and_of_a_socket(void **state) {
+    (void)state;
+    struct uncore_kinds kinds = shipped();
+    for (size_t k = 0; k < kinds.n; k++) {
+        struct catalog *catalog = load(kinds.kinds[k].spec);
+        for (size_t m = 0; m < catalog->n_metrics; m++)
+            if (catalog->metrics[m].traffic != TRAFFIC_NONE &&
+                (strstr(catalog->metrics[m].help, "and box") || strstr(catalog->metrics[m].help, "this kind of box")))
+                fail_msg("%s: %s: %s", kinds.kinds[k].spec, catalog->metrics[m].name, catalog->metrics[m].help);
+        catalog_free(catalog);
+    }
+    uncore_kinds_json_deinit(&kinds);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_row_is_a_kind_for_each_cpu_and_name),
@@ -210,6 +251,8 @@ int main(void) {
         cmocka_unit_test(test_each_kind_has_a_spec_without_a_mistake),
         cmocka_unit_test(test_each_spec_is_of_a_kind),
         cmocka_unit_test(test_no_cpu_counts_a_traffic_with_two_kinds),
+        cmocka_unit_test(test_each_kind_says_whose_misses_it_tells),
+        cmocka_unit_test(test_a_description_of_bytes_is_true_of_a_box_and_of_a_socket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
