@@ -121,15 +121,15 @@ struct catalog *catalog_free(struct catalog *catalog) {
     return NULL;
 }
 
-// Only these PMUs beside the core's count for each CPU; those of caches, memory and links count for a socket or a die.
-static bool counts_for_each_cpu(const struct catalog *catalog, const struct catalog_event *event) {
-    static const char *const pmus[] = {"software", "msr"};
-    const char *pmu = catalog->pmus[event->code.pmu];
+bool catalog_event_for_each_cpu(const struct catalog *catalog, unsigned event) {
+    static const char *const pmus[] = {"software", "msr"}; // beside the core's
+    const struct catalog_event *of = &catalog->events[event];
+    const char *pmu = catalog->pmus[of->code.pmu];
     uint32_t ignored;
     for (size_t i = 0; i < sizeof pmus / sizeof *pmus; i++)
         if (strcmp(pmu, pmus[i]) == 0)
             return true;
-    return event->code.pmu == 0 || kernel_pmu_type(pmu, &ignored);
+    return of->kind != EVENT_COUNTED || of->code.pmu == 0 || kernel_pmu_type(pmu, &ignored);
 }
 
 bool catalog_event_explain(const struct catalog *catalog, unsigned event, char *reason, size_t size) {
@@ -138,7 +138,7 @@ bool catalog_event_explain(const struct catalog *catalog, unsigned event, char *
         return false;
     if (of->sampling_only)
         (void)snprintf(reason, size, "the event %.100s can only be sampled, not counted", of->name);
-    else if (!counts_for_each_cpu(catalog, of))
+    else if (!catalog_event_for_each_cpu(catalog, event))
         (void)snprintf(reason, size, "the event %.100s belongs to the PMU %.60s, which does not count for each CPU",
                        of->name, catalog->pmus[of->code.pmu]);
     else
@@ -158,6 +158,18 @@ bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char
     for (size_t i = 0; i < of->formula->n_metrics; i++) // each comes before those that use it
         if (catalog_metric_explain(catalog, of->formula->metrics[i], reason, size))
             return true;
+    return false;
+}
+
+enum { WHY_MAX = 256 };
+
+bool catalog_group_measurable(const struct catalog *catalog, unsigned group) {
+    const struct catalog_group *of = &catalog->groups[group];
+    char ignored[WHY_MAX];
+    for (size_t i = 0; i < of->n_metrics; i++)
+        for (int m = (int)of->metrics[i]; m >= 0; m = catalog->metrics[m].alternative)
+            if (!catalog_metric_explain(catalog, (unsigned)m, ignored, sizeof ignored))
+                return true;
     return false;
 }
 

@@ -259,12 +259,19 @@ int catalog_default_group(const struct catalog *catalog, unsigned place);
 // files).
 uint64_t catalog_hash(const struct catalog *catalog);
 
+// False for an event of a PMU of caches, memory or links: it counts for a socket or a die, not for each CPU.
+bool catalog_event_for_each_cpu(const struct catalog *catalog, unsigned event);
+
 // Writes why no host can count the event here, as the spec shows without one: it can only be sampled, or its PMU does
 // not count for each CPU. False: nothing is known against it.
 bool catalog_event_explain(const struct catalog *catalog, unsigned event, char *reason, size_t size);
 
 // The same for a metric: the spec says so itself, or it needs such an event.
 bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char *reason, size_t size);
+
+// False if that is known against every metric of the group, and against all alternatives: the group has nothing on any
+// host.
+bool catalog_group_measurable(const struct catalog *catalog, unsigned group);
 
 // True for what passes through boxes outside the cores or happens there, as its formula is that of one box: several
 // boxes have the sum.

@@ -51,6 +51,11 @@ void advice_settings(const struct setup *setup, struct advice *advice);
 void advice_hosts(const struct config *config, struct advice *advice);
 // advice_uncore.c: what `uncore` says that this host lacks, or says otherwise.
 void advice_uncore(const struct setup *setup, const struct options *options, struct advice *advice);
+// A metric group of which nothing can be measured: why, if the catalog alone tells it, and what measures it then.
+void advice_group(struct advice *advice, const char *prefix, const struct catalog *catalog, unsigned group);
+// Where the profile names the group; where it is one of several that a word stands for, the list.
+struct config_origin advice_place_of_group(const struct config *config, const struct config_profile *profile,
+                                           const struct catalog *catalog, unsigned group);
 // What of the core type's groups its plan cannot have.
 void advice_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan,
                  struct advice *advice);

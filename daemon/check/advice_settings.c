@@ -17,12 +17,12 @@ static struct config_origin place_of(const struct setup *setup, const char *key)
     return config_place_of(setup->config, setup->profile, key);
 }
 
-// Where the profile names the group; where it is one of several that a word stands for, the list.
-static struct config_origin place_of_group(const struct setup *setup, const struct core_type *type, unsigned group) {
-    for (size_t i = 0; i < setup->profile->n_groups; i++)
-        if (catalog_find_group(type->source->catalog, setup->profile->groups[i].name) == (int)group)
-            return setup->profile->groups[i].origin;
-    return place_of(setup, "groups");
+struct config_origin advice_place_of_group(const struct config *config, const struct config_profile *profile,
+                                           const struct catalog *catalog, unsigned group) {
+    for (size_t i = 0; i < profile->n_groups; i++)
+        if (catalog_find_group(catalog, profile->groups[i].name) == (int)group)
+            return profile->groups[i].origin;
+    return config_place_of(config, profile, "groups");
 }
 
 static size_t n_cores(const struct setup *setup) {
@@ -171,6 +171,30 @@ static bool plans_any(const struct plan *plan, const struct catalog_group *group
     return false;
 }
 
+// True if boxes outside the cores count what a formula needs.
+static bool is_outside(const struct catalog *catalog, unsigned metric) {
+    const struct formula *formula = catalog->metrics[metric].formula;
+    bool outside = false;
+    for (size_t i = 0; i < formula->n_variables; i++)
+        outside = outside || !catalog_event_for_each_cpu(catalog, formula->variables[i]);
+    return outside;
+}
+
+void advice_group(struct advice *advice, const char *prefix, const struct catalog *catalog, unsigned group) {
+    const struct catalog_group *of = &catalog->groups[group];
+    char why[PLAN_REASON_MAX];
+    if (of->n_metrics == 0 || catalog_group_measurable(catalog, group) ||
+        !catalog_metric_explain(catalog, of->metrics[0], why, sizeof why)) {
+        advice_add_of(advice, prefix, false, "group_not_plannable",
+                      "no metric of %s can be measured here; 'topdownd explain' has the reasons", of->name);
+        return;
+    }
+    bool outside = is_outside(catalog, of->metrics[0]);
+    advice_add_of(advice, prefix, false, "group_not_plannable", "no metric of %s can be measured here: %s%s", of->name,
+                  why,
+                  outside ? "; uncore.groups chooses what is measured outside the cores ('topdownd list pmus')" : "");
+}
+
 static void advise_troubles(const struct source *source, struct advice *advice) {
     for (size_t i = 0; i < source->troubles.n; i++) {
         const struct view_pmu_error *error = &source->troubles.errors[i];
@@ -196,9 +220,9 @@ void advice_plan(const struct setup *setup, const struct core_type *type, const 
     for (size_t i = 0; i < type->n_selections && !type->source->replayed; i++) {
         const struct catalog_group *group = &plan->catalog->groups[type->selections[i].group];
         if (!plans_any(plan, group)) {
-            advice_add_of(advice, type->source->prefix, false, "group_not_plannable",
-                          "no metric of %s can be measured here; 'topdownd explain' has the reasons", group->name);
-            advice_place(advice, place_of_group(setup, type, type->selections[i].group));
+            advice_group(advice, type->source->prefix, plan->catalog, type->selections[i].group);
+            advice_place(
+                advice, advice_place_of_group(setup->config, setup->profile, plan->catalog, type->selections[i].group));
         }
     }
     for (size_t m = 0; m < plan->n_metrics; m++)

@@ -80,12 +80,19 @@ static bool is_of_another(const struct checked *checked) {
 }
 
 static void advise_host(struct checked *checked) {
-    for (size_t i = 0; i < checked->host.n_types; i++)
-        if (checked->host.types[i].missing[0] != '\0') {
-            advice_add(&checked->advice, "groups_missing", NULL, "this CPU does not have %s",
-                       checked->host.types[i].missing);
+    for (size_t i = 0; i < checked->host.n_types; i++) {
+        const struct check_type *type = &checked->host.types[i];
+        if (type->missing[0] != '\0') {
+            advice_add(&checked->advice, "groups_missing", NULL, "this CPU does not have %s", type->missing);
             advice_place(&checked->advice, config_place_of(checked->setup.config, checked->host.profile, "groups"));
         }
+        for (size_t g = 0; g < type->n_selections; g++)
+            if (!catalog_group_measurable(type->catalog, type->selections[g].group)) {
+                advice_group(&checked->advice, "", type->catalog, type->selections[g].group);
+                advice_place(&checked->advice, advice_place_of_group(checked->setup.config, checked->host.profile,
+                                                                     type->catalog, type->selections[g].group));
+            }
+    }
 }
 
 // The pages take plans of their own.

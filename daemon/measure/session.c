@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan/plan_possible.h"
 #include "daemon/base/log.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/newest.h"
@@ -122,13 +123,10 @@ static void tell_interval(struct session *s, size_t i, const struct snapshot *la
 
 // ---- the plan grows ----
 
-// True if a metric of the group is neither in the plan nor known to be unmeasurable.
-static bool adds(const struct view *view, const struct catalog_group *group) {
-    const struct snapshot_layout *layout = view->layout;
-    char reason[PLAN_REASON_MAX];
+// True if a metric of the group is not in the plan and can be.
+static bool adds(const struct plan *plan, const struct catalog_group *group) {
     for (size_t i = 0; i < group->n_metrics; i++)
-        if (layout->plan->place[group->metrics[i]] < 0 &&
-            !catalog_metric_explain(layout->catalog, group->metrics[i], reason, sizeof reason))
+        if (plan->place[group->metrics[i]] < 0 && plan_metric_possible(plan, group->metrics[i]))
             return true;
     return false;
 }
@@ -144,7 +142,7 @@ static bool add_next(const struct report *report, struct text *out) {
         view_next_groups(report->view, report->tree->nodes[report->bound.path[report->bound.n - 1]].metric, groups);
     for (size_t i = 0; i < n; i++) {
         const struct catalog_group *group = &catalog->groups[groups[i]];
-        if (!adds(report->view, group))
+        if (!adds(report->view->layout->plan, group))
             continue;
         text_format(out, ",%s", group->name);
         found = true;

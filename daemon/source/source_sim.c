@@ -91,12 +91,22 @@ static int load_spec(struct source_sim *sim, const struct source_request *reques
     return r;
 }
 
+// As a host's files tell (collectors/host/host_bind.h): what caches and memory count belongs to no CPU, simulated or
+// not.
+static int make_support(struct source *source) {
+    int r = source_make_support(source, PLAN_SUPPORT_UNKNOWN);
+    for (unsigned e = 0; r == 0 && e < source->catalog->n_events; e++)
+        if (!catalog_event_for_each_cpu(source->catalog, e))
+            source->support[e] = PLAN_ELSEWHERE;
+    return r;
+}
+
 // Fills a source that has a scenario.
 static int fill(struct source_sim *sim, const struct source_request *request, struct errors *errors) {
     struct source *source = &sim->source;
     int r = load_spec(sim, request, errors);
     if (r == 0)
-        r = source_make_support(source, PLAN_SUPPORT_UNKNOWN);
+        r = make_support(source);
     if (r < 0)
         return r;
     source->simulated = true;

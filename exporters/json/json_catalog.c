@@ -85,7 +85,6 @@ static void add_exports(struct json *json, const struct catalog *catalog, unsign
 // Adds whether it is measured on this host.
 static void add_planned(struct json *json, const struct view *view, unsigned index) {
     const struct catalog *catalog = view->layout->catalog;
-    const struct catalog_metric *metric = &catalog->metrics[index];
     int place = view->layout->plan->place[catalog_metric_named(catalog, index)];
     if (place >= 0 && view->layout->plan->metrics[place].metric != index) {
         json_bool(json, "selected", view_exported(view, (size_t)place));
@@ -97,8 +96,7 @@ static void add_planned(struct json *json, const struct view *view, unsigned ind
                          : view->layout->topology->boxes ? VIEW_BOXES_NOT_SELECTED
                                                          : VIEW_NOT_SELECTED;
     char why[PLAN_REASON_MAX];
-    if (place < 0 && (metric->unmeasurable || !view->simulated) && // a simulated PMU counts for each CPU
-        catalog_metric_explain(catalog, index, why, sizeof why))
+    if (place < 0 && catalog_metric_explain(catalog, index, why, sizeof why))
         reason = why;
     bool planned = place >= 0 && view_plannable(view, (size_t)place);
     json_bool(json, "selected", place >= 0 && view_exported(view, (size_t)place));
@@ -168,6 +166,16 @@ static void add_groups(struct json *json, const struct catalog *catalog) {
     }
 }
 
+// True if the plan counts the event: boxes of several PMUs do, and recordings from simulated hosts of before may.
+static bool is_counted(const struct view *view, unsigned event) {
+    const struct plan *plan = view->layout->plan;
+    for (size_t g = 0; g < plan->n_groups; g++)
+        for (size_t i = 0; i < plan->groups[g].n_events; i++)
+            if (plan->groups[g].events[i] == event)
+                return true;
+    return false;
+}
+
 static void add_events(struct json *json, const struct view *view) {
     const struct catalog *catalog = view->layout->catalog;
     for (size_t e = 0; e < catalog->n_events; e++) {
@@ -181,8 +189,7 @@ static void add_events(struct json *json, const struct view *view) {
         json_string(json, "pmu", catalog->pmus[event->code.pmu]);
         json_string(json, "terms", event->terms);
         char why[PLAN_REASON_MAX];
-        bool cannot = (event->sampling_only || !view->simulated) && // a simulated PMU counts for each CPU
-                      catalog_event_explain(catalog, (unsigned)e, why, sizeof why);
+        bool cannot = catalog_event_explain(catalog, (unsigned)e, why, sizeof why) && !is_counted(view, (unsigned)e);
         json_string(json, "unmeasurable", cannot ? why : NULL);
         json_end_object(json);
     }

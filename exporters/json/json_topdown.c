@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "core/plan/plan_possible.h"
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
@@ -49,6 +50,8 @@ static void add_next(struct json *json, const struct scene *scene, size_t node) 
         for (size_t n = 0; step->metric == scene->tree->nodes[node].metric && n < step->n_next; n++) {
             int metric = catalog_find_metric(catalog, step->next[n]),
                 group = catalog_find_group(catalog, step->next[n]);
+            if (metric < 0 && group >= 0 && !plan_group_possible(scene->view->layout->plan, (unsigned)group))
+                continue;
             json_begin_object(json, NULL);
             json_string(json, "name", step->next[n]);
             json_string(json, "kind", metric >= 0 ? "metric" : "group");

@@ -23,12 +23,19 @@ static void put_path(const struct tree *tree, size_t node, struct text *out) {
     text_string(out, tree->layout->catalog->metrics[tree->nodes[node].metric].export_name);
 }
 
+// False for a metric group that no host measures. Labels stay when a plan changes, so only the catalog decides.
+static bool is_step(const struct catalog *catalog, const char *name) {
+    int group = catalog_find_metric(catalog, name) < 0 ? catalog_find_group(catalog, name) : -1;
+    return group < 0 || catalog_group_measurable(catalog, (unsigned)group);
+}
+
 // Appends what the methodology looks at next.
 static void put_next(const struct tree *tree, size_t node, struct text *out) {
     const struct catalog *catalog = tree->layout->catalog;
     for (size_t i = 0; i < catalog->n_nodes; i++)
         for (size_t n = 0; catalog->nodes[i].metric == tree->nodes[node].metric && n < catalog->nodes[i].n_next; n++)
-            text_format(out, "%s%s", out->length > 0 ? "," : "", catalog->nodes[i].next[n]);
+            if (is_step(catalog, catalog->nodes[i].next[n]))
+                text_format(out, "%s%s", out->length > 0 ? "," : "", catalog->nodes[i].next[n]);
 }
 
 // The level-1 category that the node is part of; NULL: none.

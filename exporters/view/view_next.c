@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/view/view_next.h"
 
+#include "core/plan/plan_possible.h"
+
 struct next {
     unsigned *groups;
     size_t n;
 };
 
-static void add(struct next *next, int group) {
+// What cannot be measured here would lead nowhere.
+static void add(const struct view *view, struct next *next, int group) {
     bool known = group < 0 || next->n == VIEW_NEXT_MAX;
     for (size_t i = 0; i < next->n && !known; i++)
         known = next->groups[i] == (unsigned)group;
-    if (!known)
+    if (!known && plan_group_possible(view->layout->plan, (unsigned)group))
         next->groups[next->n++] = (unsigned)group;
 }
 
@@ -36,12 +39,12 @@ static void add_named(const struct view *view, const struct catalog_node *node, 
     const struct catalog *catalog = view->layout->catalog;
     for (size_t i = 0; i < node->n_next; i++)
         if (catalog_find_metric(catalog, node->next[i]) < 0)
-            add(next, catalog_find_group(catalog, node->next[i]));
+            add(view, next, catalog_find_group(catalog, node->next[i]));
     bool all = next->n == 0;
     for (size_t i = 0; i < node->n_next; i++) {
         int metric = catalog_find_metric(catalog, node->next[i]);
         if (metric >= 0 && (all || view->layout->plan->place[metric] < 0))
-            add(next, find_group_of(catalog, (unsigned)metric));
+            add(view, next, find_group_of(catalog, (unsigned)metric));
     }
 }
 
@@ -54,7 +57,7 @@ size_t view_next_groups(const struct view *view, unsigned metric, unsigned group
             if (catalog->nodes[i].metric == (unsigned)m)
                 add_named(view, &catalog->nodes[i], &next);
     if (next.n == 0)
-        add(&next, find_group_of(catalog, metric));
+        add(view, &next, find_group_of(catalog, metric));
     return next.n;
 }
 

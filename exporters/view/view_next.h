@@ -11,8 +11,10 @@ enum { VIEW_NEXT_MAX = 16 };
 
 // Finds the metric groups that the spec's decision tree leads to from a metric of the catalog: those that it names, and
 // those of the metrics that it names and that are not selected (of all that it names, if it names no group). If the
-// tree leads nowhere from here, the same of the nearest metric above; else the metric's own group. Returns how many
-// there are, at least 1 if the metric is in a group; they are indexes into the catalog's groups, each once.
+// tree leads nowhere from here, the same of the nearest metric above; else the metric's own group. Groups of which
+// nothing can be measured here are left out (core/plan/plan_possible.h), such as those of PMUs that count for a socket.
+// Returns how many there are, at least 1 if the metric is measured and in a group; they are indexes into the catalog's
+// groups, each once.
 size_t view_next_groups(const struct view *view, unsigned metric, unsigned groups[VIEW_NEXT_MAX]);
 
 // True if all metrics of a group of the catalog are selected and at least one can be measured.

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import e2e
+import uncore_hosts
 
 BINARY, ROOT = e2e.arguments()
 OPEN = "listen: ['0.0.0.0:10999']\n"
@@ -100,6 +101,19 @@ def test_a_warning_of_a_setting_names_its_place():
     assert places_of("group_not_plannable", yaml="counters: {reserve: 5}\nprofiles:\n  default:\n    groups:\n    - stage_1\n    - MPKI\n")[-1] == (6, 7)
     assert places_of("groups_missing", "--cpu", "zen4", yaml="profiles:\n  default:\n    groups: [stage_1, L1D_Cache_Effectiveness]\n") == [(3, 13)]
     assert places_of("listen_unprotected", "--web.listen-address", ":10999") == [(0, 0)], "the command line has no lines"
+
+
+def test_a_metric_group_that_only_counts_outside_the_cores_is_warned_of():
+    yaml = "profiles:\n  default:\n    groups:\n    - stage_1\n    - l3_cache\n    - memory_controller\n"
+    with tempfile.TemporaryDirectory() as host:
+        uncore_hosts.zen4(host)
+        for words in (("--pmu", "sim:zen4"), ("--cpu", "zen4"), ("--pmu", "auto", "--path.sysfs", host, "--path.procfs", host)):
+            status, said = check("--strict", *words, yaml=yaml)
+            found = {(each["line"], each["column"]): each["text"] for each in said["warnings"] if each["check"] == "group_not_plannable"}
+            assert status == 1 and {(5, 7), (6, 7)} <= set(found), (words, said)
+            assert all("uncore.groups" in found[place] for place in ((5, 7), (6, 7))), found
+            assert "PMU amd_l3" in found[5, 7] and "PMU amd_umc" in found[6, 7], found
+    assert places_of("group_not_plannable", "--cpu", "zen4", yaml="profiles: {default: {groups: [stage_1, l2_cache]}}\n") == []
 
 
 def test_what_a_scenario_lacks_outside_the_cores_is_told():

@@ -8,6 +8,7 @@ import tempfile
 
 import e2e
 import test_hosts
+import uncore_hosts
 
 BINARY, ROOT = e2e.arguments()
 LATER = ["topdownd_budget_used_ratio"]  # known after the first half minute
@@ -93,6 +94,45 @@ def test_what_cannot_be_measured_is_named_with_the_reason():
         few = explain("--pmu", "sim:zen4", "--config", config)
     assert "there is no spec for this CPU" in said and "4 CPUs in 4 cores on 1 socket" in said, said
     assert re.search(r"^Not measurable here:\n  \w+: \w+", few, re.M), few
+
+
+OUTSIDE = "profiles: {default: {groups: [stage_1, l3_cache, memory_controller]}}\n"
+
+
+def test_a_simulated_zen_4_lacks_what_a_real_one_lacks():
+    def plan_of(*words):
+        plan, = json.loads(explain("--config", config, *words, "--json"))
+        return plan
+    with tempfile.TemporaryDirectory() as folder:
+        config, host = e2e.write_text(folder + "/topdownd.yaml", OUTSIDE), folder + "/host"
+        uncore_hosts.zen4(host)
+        simulated, real = plan_of("--pmu", "sim:zen4"), plan_of("--path.sysfs", host, "--path.procfs", host)
+    def lacking(plan):
+        return [each for each in plan["not_plannable"] if re.search("amd_(l3|umc)", each["reason"])]
+    assert len(lacking(simulated)) == 6 and lacking(simulated) == lacking(real) == simulated["not_plannable"], (simulated, real)
+    assert [group["name"] for group in simulated["event_groups"]] == ["stage_1"], simulated["event_groups"]
+
+
+def named(node):
+    return [[each["name"] for each in node[key]] for key in ("next", "next_groups")] + [named(child) for child in node.get("children", [])]
+
+
+def test_what_is_outside_the_cores_is_no_next_step_of_a_core():
+    with e2e.Daemon("--pmu", "sim:zen4", yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\n" + OUTSIDE.replace("stage_1", "stage_1, Topdown_L2")) as daemon:
+        daemon.wait_round(3)
+        topdown = e2e.wait_for(lambda: (found := daemon.json("/api/v1/topdown"))["bound"] and len(found["bound"]["path"]) == 2 and found, "a verdict")
+        catalog, page = daemon.json("/api/v1/catalog"), daemon.get("/")
+        bounds = [labels for name, labels, _ in e2e.samples(daemon.get("/metrics")) if name == "topdownd_bound_info"]
+    assert topdown["bound"]["path"] == ["backend_bound_ratio", "backend_bound_memory_ratio"], topdown["bound"]
+    steps = json.dumps(named(topdown["bound"]) + [named(node) for scope in topdown["scopes"] for node in scope["tree"]])
+    assert "l2_cache" in steps and "l3_cache" not in steps and "memory_controller" not in steps, steps
+    assert any("l2_cache" in labels["next"] for labels in bounds), bounds
+    assert not any(re.search("l3_cache|memory_controller", labels.get("next", "")) for labels in bounds), bounds
+    told = re.findall("[Ll]ook at the metric groups?([^.;]*)", re.sub("<[^>]*>", "", page))
+    assert any("l2_cache" in groups for groups in told) and not any(re.search("l3_cache|memory_controller", groups) for groups in told), told
+    amd = [event for event in catalog["events"] if event["pmu"] in ("amd_l3", "amd_umc")]
+    assert amd and all("does not count for each CPU" in event["unmeasurable"] for event in amd), amd
+    assert [each["planned"] for each in catalog["metrics"] if each["name"] == "l3_miss_ratio"] == [False], catalog["metrics"]
 
 
 def test_what_boxes_outside_the_cores_count_is_named():

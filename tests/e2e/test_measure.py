@@ -109,6 +109,7 @@ def test_the_bottleneck_is_followed_into_its_groups():
     assert whole["path"] == ["backend_bound_ratio", "backend_bound_memory_ratio"], whole["path"]
     rows = of_host(whole)
     assert rows["backend_bound_memory_ratio"]["low"] > 0.3 and "l1_dcache" in whole["next"], rows
+    assert "not measured" not in whole["next"] and "memory_controller" not in whole["next"], "what no CPU counts leads nowhere: " + whole["next"]
     chosen, *_ = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
     assert "backend_bound_memory_ratio" not in of_host(chosen) and "not measured" in chosen["next"], chosen
 

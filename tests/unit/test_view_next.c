@@ -10,16 +10,20 @@
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 
-// The plan measures the group Topdown_L1 alone.
 struct seen {
     struct snapshot_layout *layout;
     struct view view;
 };
 
+static void see_plan(struct seen *seen, struct plan *plan) {
+    seen->layout = build_layout(plan, build_cpus(0, 1, 1));
+    seen->view = (struct view){.layout = seen->layout, .pmu = "cpu"};
+}
+
+// The plan measures this group alone.
 static void see(struct seen *seen, struct catalog *catalog, const char *group) {
     const struct plan_selection selection = {.group = (unsigned)catalog_find_group(catalog, group), .weight = 1};
-    seen->layout = build_layout(plan_of(catalog, 6, 0.1, &selection, 1), build_cpus(0, 1, 1));
-    seen->view = (struct view){.layout = seen->layout, .pmu = "cpu"};
+    see_plan(seen, plan_of(catalog, 6, 0.1, &selection, 1));
 }
 
 static void unsee(struct seen *seen, struct catalog *catalog) {
@@ -70,6 +74,116 @@ static void test_groups_are_those_that_the_tree_names_or_that_have_the_metrics_i
     unsee(&seen, catalog);
 }
 
+static void test_groups_of_which_nothing_can_be_measured_are_not_named(void **state) {
+    (void)state;
+    static const char *const of_top[] = {"Sockets", "Missing", "Wide", "Mixed"}, *const of_part[] = {"Sockets"};
+    const struct catalog_event_text far = {.name = "FAR", .terms = "event=0", .takes = 1, .pmu = "far_pmu"};
+    uint8_t support[EVENTS_N + 2] = {0};
+    struct fault fault;
+    struct catalog_builder *builder = empty_builder();
+    int event = catalog_builder_add_event_text(builder, &far, &fault);
+    assert_int_equal(event, EVENTS_N + 1);
+    metric_of(builder, "top", "A / FIXED_CYCLES", "percent of cycles");
+    metric_of(builder, "part", "B / FIXED_CYCLES", "percent of cycles");
+    metric_of(builder, "socket", "FAR / FIXED_CYCLES", "");
+    metric_of(builder, "derived", "100 * socket", "");
+    metric_of(builder, "missing", "K / FIXED_CYCLES", "");
+    metric_of(builder, "wide", "A + B + C + D + E + F + G", ""); // for seven counters
+    metric_of(builder, "near", "J / FIXED_CYCLES", "");
+    group_of(builder, "Topdown_L1", "top part");
+    group_of(builder, "Sockets", "socket derived");
+    group_of(builder, "Missing", "missing");
+    group_of(builder, "Wide", "wide");
+    group_of(builder, "Mixed", "socket near");
+    assert_int_equal(catalog_builder_set_parent(builder, 1, "top", &fault), 0);
+    add_node(builder, "top", of_top, 4);
+    add_node(builder, "part", of_part, 1);
+    struct catalog *catalog = catalog_builder_finish(builder);
+    support[catalog_find_event(catalog, "K")] = PLAN_UNSUPPORTED; // that FAR is of a socket needs no host
+    struct seen seen;
+    const struct plan_selection selection = {.group = 0, .weight = 1}, all[] = {{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}};
+    see_plan(&seen, plan_supporting(catalog, support, 6, 0.1, &selection, 1));
+    assert_next(&seen, "top", "look at the metric group Mixed (not measured)");
+    assert_next(&seen, "part", "look at the metric group Mixed (not measured)"); // those of the node above
+    assert_next(&seen, "derived", "");
+    snapshot_layout_unref(seen.layout);
+    support[event] = PLAN_ELSEWHERE; // as a host binds it
+    see_plan(&seen, plan_supporting(catalog, support, 6, 0.1, all, 5));
+    assert_next(&seen, "top", "look at the metric group Mixed"); // in the profile, the others give nothing either
+    unsee(&seen, catalog);
+}
+
+// A host's statement: only these PMUs beside the core's count for each CPU.
+static uint8_t *support_of(const struct catalog *catalog) {
+    static const char *const per_cpu[] = {"software", "msr", "hardware", "hw_cache"};
+    uint8_t *support = calloc(catalog->n_events, sizeof *support);
+    assert_non_null(support);
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        bool counts = catalog->events[e].kind != EVENT_COUNTED || catalog->events[e].code.pmu == 0;
+        for (size_t i = 0; i < sizeof per_cpu / sizeof *per_cpu; i++)
+            counts = counts || strcmp(catalog->pmus[catalog->events[e].code.pmu], per_cpu[i]) == 0;
+        support[e] = counts ? PLAN_SUPPORT_UNKNOWN : PLAN_ELSEWHERE;
+    }
+    return support;
+}
+
+// True if a profile with the group has a metric of it.
+static bool can_be_measured(const struct catalog *catalog, const uint8_t *support, unsigned group) {
+    const struct plan_selection selection = {.group = group, .weight = 1};
+    struct plan *plan = plan_supporting(catalog, support, catalog->general_counters, 0.1, &selection, 1);
+    bool any = false;
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        any = any || (plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary);
+    plan_free(plan);
+    return any;
+}
+
+// Returns how many groups are named.
+static size_t check_named(const char *path, const struct view *view, const uint8_t *support) {
+    const struct catalog *catalog = view->layout->catalog;
+    size_t n_named = 0;
+    bool *seen = calloc(catalog->n_groups + 1, sizeof *seen);
+    assert_non_null(seen);
+    for (unsigned m = 0; m < catalog->n_metrics; m++) {
+        unsigned groups[VIEW_NEXT_MAX];
+        size_t n = view_next_groups(view, m, groups);
+        for (size_t i = 0; i < n; i++) {
+            if (!seen[groups[i]] && !can_be_measured(catalog, support, groups[i]))
+                fail_msg("%s: %s leads to %s, of which nothing can be measured", path, catalog->metrics[m].name,
+                         catalog->groups[groups[i]].name);
+            n_named += !seen[groups[i]];
+            seen[groups[i]] = true;
+        }
+    }
+    free(seen);
+    return n_named;
+}
+
+// With the least plan, and with all that the spec has.
+static size_t check_possible(const char *path) {
+    struct errors errors = {0};
+    struct catalog *catalog;
+    struct seen seen;
+    size_t n = 0;
+    assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), 0);
+    uint8_t *support = support_of(catalog);
+    struct plan_selection *all = calloc(catalog->n_groups + 1, sizeof *all);
+    assert_non_null(all);
+    for (unsigned g = 0; g < catalog->n_groups; g++)
+        all[g] = (struct plan_selection){.group = g, .weight = 1};
+    size_t first = (size_t)catalog_find_group(catalog, "stage_1");
+    for (int every = 0; every < 2; every++) {
+        see_plan(&seen, plan_supporting(catalog, support, catalog->general_counters, 0.1, every ? all : &all[first],
+                                        every ? catalog->n_groups : 1));
+        n += check_named(path, &seen.view, support);
+        snapshot_layout_unref(seen.layout);
+    }
+    free(all);
+    free(support);
+    catalog_free(catalog);
+    return n;
+}
+
 // Returns the number of metrics that can be high.
 static size_t check_spec(const char *path) {
     struct errors errors = {0};
@@ -99,21 +213,32 @@ static size_t check_spec(const char *path) {
     return n;
 }
 
-static void test_whatever_is_high_on_any_cpu_leads_to_metric_groups_and_to_a_command(void **state) {
-    (void)state;
+static size_t check_specs(size_t (*check)(const char *path)) {
     glob_t specs;
     size_t n = 0;
     assert_int_equal(glob("specs/*.json", 0, NULL, &specs), 0);
     for (size_t i = 0; i < specs.gl_pathc; i++)
         if (!strstr(specs.gl_pathv[i], "/cpus.json") && !strstr(specs.gl_pathv[i], "/software.json"))
-            n += check_spec(specs.gl_pathv[i]);
-    assert_true(n > 500);
+            n += check(specs.gl_pathv[i]);
     globfree(&specs);
+    return n;
+}
+
+static void test_whatever_is_high_on_any_cpu_leads_to_metric_groups_and_to_a_command(void **state) {
+    (void)state;
+    assert_true(check_specs(check_spec) > 500);
+}
+
+static void test_no_cpu_leads_to_a_metric_group_of_which_nothing_can_be_measured(void **state) {
+    (void)state;
+    assert_true(check_specs(check_possible) > 500);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_are_those_that_the_tree_names_or_that_have_the_metrics_it_names),
+        cmocka_unit_test(test_groups_of_which_nothing_can_be_measured_are_not_named),
+        cmocka_unit_test(test_no_cpu_leads_to_a_metric_group_of_which_nothing_can_be_measured),
         cmocka_unit_test(test_whatever_is_high_on_any_cpu_leads_to_metric_groups_and_to_a_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
