@@ -17,6 +17,13 @@ static const double MAJOR_FAULTS_NORMAL = 100; // a second; the events of specs/
 
 // ---- who else counts ----
 
+static bool takes_counters(const struct setup *setup) {
+    for (size_t i = 0; i < setup->n_types; i++)
+        if (setup->types[i].source->takes_counters)
+            return true;
+    return false;
+}
+
 static void check_counting(const struct setup *setup, pid_t daemon, struct findings *findings) {
     struct host_counting found[SHOWN_PROGRAMS + 1];
     char list[FINDING_TEXT_MAX / 2] = "";
@@ -32,6 +39,9 @@ static void check_counting(const struct setup *setup, pid_t daemon, struct findi
     }
     if (n < 0) {
         findings_add(findings, FINDING_NOT_CHECKED, "counting", "who else counts: %s", strerror(-n));
+    } else if (others > 0 && !takes_counters(setup)) {
+        findings_add(findings, FINDING_OK, "counting",
+                     "other programs count as well: %s; topdownd takes no counters from them on this host", list);
     } else if (others > 0) {
         findings_add(findings, FINDING_WARNING, "counting", "other programs count as well: %s", list);
         findings_remedy(findings, "they share the counters with topdownd; those that count all year take some away for "

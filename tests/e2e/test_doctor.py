@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -142,7 +143,8 @@ def test_a_cpu_without_a_spec_of_its_own_is_told_of():
 
 
 def test_who_else_counts_is_named_by_program_and_process():
-    with made_up_host() as folder:
+    """Where topdownd takes counters they share them; where it counts software events alone nobody loses any."""
+    with made_up_host() as folder, tempfile.TemporaryDirectory() as bare:
         for process, program, events in ((4_000_001, "few", 1), (4_000_002, "many\x1b", 3), (4_000_003, "none", 0)):
             test_hosts.write_all(folder, {f"{process}/comm": program})
             os.makedirs(os.path.join(folder, f"{process}/fd"))
@@ -150,6 +152,10 @@ def test_who_else_counts_is_named_by_program_and_process():
             for i in range(events):
                 os.symlink("anon_inode:[perf_event]", os.path.join(folder, f"{process}/fd/{i + 1}"))
         found = on(folder)["counting"]
+        test_uncore.made_up(bare, ())
+        shutil.copytree(os.path.join(folder, "4000002"), os.path.join(bare, "4000002"), symlinks=True)
+        beside = on(bare)["counting"]
+    assert beside["state"] == "ok" and "many? (process 4000002, 3 events); topdownd takes no counters" in beside["text"], beside
     assert found["state"] == "warning", found
     assert "many? (process 4000002, 3 events), few (process 4000001, 1 event)" in found["text"] and "none" not in found["text"], found
 
