@@ -104,10 +104,18 @@ def made_up(folder, boxes, kind="1"):
     test_hosts.write_all(folder, files)
 
 
+def sources_of_peaks(daemon):
+    kind, = (kind for kind in daemon.json("/api/v1/uncore")["kinds"] if kind["pmu"] == "umc")
+    return [socket["peak_source"] for socket in kind["sockets"]]
+
+
 def test_the_peak_of_a_simulated_socket_is_shown():
     with e2e.Daemon("--pmu", "sim:zen4", yaml=YAML) as daemon:
         page = daemon.get("/metrics")
         assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [460.8e9] * 2
+        assert sources_of_peaks(daemon) == ["host"] * 2, "its boxes count their clock as well"
+    with e2e.Daemon("--pmu", "sim:zen4", yaml=YAML + "uncore: {peak: 300GB}\n") as daemon:
+        assert sources_of_peaks(daemon) == ["configuration"] * 2
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
         assert "topdownd_memory_peak_bytes_per_second" not in daemon.get("/metrics"), "an unknown peak is absent"
 
