@@ -70,6 +70,7 @@ static bool has_group(const struct setup *setup, const char *name) {
 // Names, and which of them some shipped spec has.
 struct search {
     const struct setup *setup;
+    struct specs *specs; // of cores
     const struct config_group *named;
     size_t n;
     bool *known;
@@ -95,6 +96,35 @@ static int compare_shipped(struct search *search, struct errors *errors) {
     return uncore_specs_each(specs, compare, search, errors);
 }
 
+// Of this host's cores, or of others'.
+static bool is_of_cores(const struct search *search, const char *name) {
+    for (size_t i = 0; i < search->setup->n_types; i++)
+        if (catalog_find_group(search->setup->types[i].source->catalog, name) >= 0)
+            return true;
+    for (size_t i = 0; i < search->specs->n; i++) {
+        const struct catalog *catalog = specs_get(search->specs, i);
+        if (catalog && catalog_find_group(catalog, name) >= 0)
+            return true;
+    }
+    return false;
+}
+
+static int report_unknown(const struct search *search, const struct config_group *group, const char *near,
+                          struct errors *errors) {
+    const struct config_origin *at = &group->origin;
+    if (is_of_cores(search, group->name))
+        return errors_add(errors, at->file, at->line, at->column,
+                          "metric group '%.80s' is of the cores: name it in the groups of a profile, under profiles of "
+                          "the configuration",
+                          group->name);
+    return errors_add(errors, at->file, at->line, at->column,
+                      "there is no group outside the cores named '%.80s'%s%.80s%s", group->name,
+                      near ? ": did you mean '"
+                           : ": write memory, remote, llc, interconnect, io, or the name of a metric "
+                             "group that 'topdownd list pmus' shows",
+                      near ? near : "", near ? "'?" : "");
+}
+
 static int report(const struct search *search, struct errors *errors) {
     int r = 0;
     for (size_t i = 0; i < search->n; i++) {
@@ -108,19 +138,14 @@ static int report(const struct search *search, struct errors *errors) {
                         group->origin.file, group->origin.line, group->name);
             continue;
         }
-        r = errors_add(errors, group->origin.file, group->origin.line, group->origin.column,
-                       "there is no group outside the cores named '%.80s'%s%.80s%s", group->name,
-                       near ? ": did you mean '"
-                            : ": write memory, remote, llc, interconnect, io, or the name of a metric "
-                              "group that 'topdownd list pmus' shows",
-                       near ? near : "", near ? "'?" : "");
+        r = report_unknown(search, group, near, errors);
     }
     return r;
 }
 
-int uncore_groups_check(const struct setup *setup, struct errors *errors) {
+int uncore_groups_check(struct setup *setup, struct errors *errors) {
     const struct config_uncore *config = &setup->config->uncore;
-    struct search search = {.setup = setup, .named = config->named, .n = config->n_named};
+    struct search search = {.setup = setup, .specs = &setup->specs, .named = config->named, .n = config->n_named};
     bool all = true;
     int r = 0;
     for (size_t i = 0; i < config->n_named; i++)

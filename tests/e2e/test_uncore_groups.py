@@ -123,6 +123,13 @@ def test_a_group_outside_the_cores_in_a_profile_is_a_mistake_that_says_where_it_
     assert status != 0 and ":2:37: metric group 'Latency' is of PMUs outside the cores, which count for sockets: name it in uncore.groups" in words, words
 
 
+def test_a_group_of_the_cores_outside_them_is_a_mistake_that_says_where_it_belongs():
+    for name, cpu in (("l3_cache", "this one"), ("Topdown_L1", "Neoverse")):
+        status, words = e2e.run_daemon("check-config", "--pmu", "sim:zen4", yaml=e2e.LISTEN_ANYWHERE + f"uncore: {{groups: [{name}]}}\n")
+        assert status != 0 and f":2:19: metric group '{name}' is of the cores: name it in the groups of a profile" in words, (cpu, words)
+        assert "did you mean" not in words, words
+
+
 def test_a_group_of_another_cpu_is_no_mistake():
     status, words = e2e.run_daemon("check-config", "--pmu", "sim:zen4", yaml=e2e.LISTEN_ANYWHERE + "uncore: {groups: [Queue_Latency]}\n")
     assert status == 0, words
