@@ -297,26 +297,29 @@ static void explain_boxes(const struct setup *setup, const struct shown *shown, 
     char size[DECIMAL_SIZE_MAX];
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
         const struct plan *plan = shown->types[i].view->layout->plan;
+        const struct topology *topology = setup->types[i].topology;
         size_t files = summary_files_of(&setup->types[i], plan);
         text_format(out, "PMUs %s outside the cores: ", setup->types[i].source->pmu_name);
-        if (summary_joins(&setup->types[i], plan))
-            text_format(out, "all boxes of %zu sockets, ", setup->types[i].topology->n_sockets);
+        bool joins = summary_joins(&setup->types[i], plan), one = !joins && topology->n_cpus == 1;
+        if (joins)
+            text_format(out, "all boxes of %zu socket%s, ", topology->n_sockets, topology->n_sockets == 1 ? "" : "s");
         else
-            text_format(out, "%zu boxes, ", setup->types[i].topology->n_cpus);
+            text_format(out, "%zu box%s, ", topology->n_cpus, one ? "" : "es");
         if (summary_takes_turns(plan))
             text_format(out, "whose %zu event groups take turns: together they need more than a box's %u counters.\n",
                         plan->n_groups, plan->catalog->general_counters);
         else
-            text_string(out, "which always count.\n");
-        text_format(out, "  %zu files, one for each event and box, and about %s of the kernel's memory.\n", files,
-                    decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
+            text_format(out, "which always count%s.\n", one ? "s" : "");
+        text_format(out, "  %zu file%s, one for each event and box, and about %s of the kernel's memory.\n", files,
+                    files == 1 ? "" : "s", decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
         explain_peaks(shown->types[i].view, out);
         list_events(plan, out);
         explain_missing(&setup->types[i], plan, out);
     }
     for (size_t i = 0; i < setup->unmeasured.n; i++)
-        text_format(out, "PMUs %s outside the cores: %zu boxes, not measured:\n  %s.\n",
-                    setup->unmeasured.kinds[i].name, setup->unmeasured.kinds[i].n, setup->unmeasured.kinds[i].why);
+        text_format(out, "PMUs %s outside the cores: %zu box%s, not measured:\n  %s.\n",
+                    setup->unmeasured.kinds[i].name, setup->unmeasured.kinds[i].n,
+                    setup->unmeasured.kinds[i].n == 1 ? "" : "es", setup->unmeasured.kinds[i].why);
 }
 
 // As the daemon would serve it (/api/v1/plan), with the expected errors: an object for each core type.

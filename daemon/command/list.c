@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/host/cpu_names.h"
+#include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
 #include "daemon/command/list_events.h"
@@ -133,14 +134,6 @@ static void list_cpu(const struct list_specs *list, size_t spec, struct table *t
     table_text(table, generic[0] != '\0' ? generic : NULL);
 }
 
-static void show_errors(const struct errors *errors) {
-    char line[ERROR_LINE_MAX];
-    for (size_t i = 0; i < errors->n; i++) {
-        error_format(&errors->items[i], line, sizeof line);
-        (void)fprintf(stderr, "topdownd: %s\n", line);
-    }
-}
-
 // An invalid spec is reported, and the others are listed.
 static void list_cpus(struct list_specs *list, const bool *found, struct table *table) {
     for (size_t i = 0; i < list->n; i++) {
@@ -148,7 +141,7 @@ static void list_cpus(struct list_specs *list, const bool *found, struct table *
         if (!found[i])
             continue;
         if (list_specs_load(list, i, &errors) < 0)
-            show_errors(&errors);
+            log_errors(&errors);
         else
             list_cpu(list, i, table);
     }
@@ -218,9 +211,9 @@ static void list_metrics(const struct catalog *catalog, const char *group_name, 
 // `list` is the list with all names.
 static int refuse_name(const char *what, const char *name, const char *near, const char *list) {
     if (near)
-        (void)fprintf(stderr, "topdownd: %s '%s': did you mean '%s'?\n", what, name, near);
+        log_error("%s '%s': did you mean '%s'?", what, name, near);
     else
-        (void)fprintf(stderr, "topdownd: %s '%s': 'topdownd list %s' tells what there is\n", what, name, list);
+        log_error("%s '%s': 'topdownd list %s' tells what there is", what, name, list);
     return -EINVAL;
 }
 
@@ -297,31 +290,30 @@ static int find_own(const struct options *options, const char *data, struct erro
 }
 
 static int say_ambiguous(const struct list_specs *list, const char *name, const bool *found) {
-    (void)fprintf(stderr, "topdownd: %s has several specs, name one:", name);
+    struct text names = {0};
     for (size_t i = 0; i < list->n; i++)
         if (found[i])
-            (void)fprintf(stderr, " %s", list->specs[i].name);
-    (void)fputc('\n', stderr);
-    return -EINVAL;
+            text_format(&names, " %s", list->specs[i].name);
+    int r = names.failed ? -ENOMEM : -EINVAL;
+    if (r == -EINVAL)
+        log_error("%s has several specs, name one:%.*s", name, (int)names.length, names.data);
+    text_free(&names);
+    return r;
 }
 
 static int say_unknown(const struct list_specs *list, const char *name) {
     const char *folder = cpu_map_files_called(&list->cpus, name);
     if (folder) {
-        (void)fprintf(
-            stderr,
-            "topdownd: there is no spec for the CPU '%s': Linux describes it in tools/perf/pmu-events/arch/%s. "
-            "If these files hold metrics, 'specs: {path: FOLDER, format: perf}' with a copy of arch measures "
-            "them\n",
-            name, folder);
+        log_error("there is no spec for the CPU '%s': Linux describes it in tools/perf/pmu-events/arch/%s. If these "
+                  "files hold metrics, 'specs: {path: FOLDER, format: perf}' with a copy of arch measures them",
+                  name, folder);
         return -EINVAL;
     }
     const char *near = list_specs_suggest(list, name);
     struct text boxes = {0};
     if (!near && list_specs_of_boxes(list, name, &boxes) && !boxes.failed) {
-        (void)fprintf(stderr,
-                      "topdownd: there is no spec for the CPU '%s'; PMUs outside the cores have these, name one:%.*s\n",
-                      name, (int)boxes.length, boxes.data);
+        log_error("there is no spec for the CPU '%s'; PMUs outside the cores have these, name one:%.*s", name,
+                  (int)boxes.length, boxes.data);
         text_free(&boxes);
         return -EINVAL;
     }
@@ -490,9 +482,9 @@ int list_run(const struct options *options) {
     struct errors errors = {0};
     struct list_specs *list = calloc(1, sizeof *list);
     int r = list ? run(options, list, &errors) : -ENOMEM;
-    show_errors(&errors);
+    log_errors(&errors);
     if (r == -ENOMEM)
-        (void)fprintf(stderr, "topdownd: memory is short\n");
+        log_error("memory is short");
     if (list)
         list_specs_deinit(list);
     free(list);

@@ -245,6 +245,14 @@ def test_a_wrong_word_is_an_error_with_a_suggestion():
     assert refused("cpus", "--jsn")
 
 
+def test_a_mistake_of_a_list_is_called_an_error():
+    for words in (("pmus", "--cpu", "nix"), ("pmus", "--path.sysfs", "/nonexistent"), ("boxes", "--path.sysfs", "/nonexistent"),
+                  ("metrics", "--cpu", "saphire-rapids"), ("metrics", "--cpu", "zen4", "--group", "generl"), ("events", "--cpu", "AMD"),
+                  ("metrics", "--cpu", "Nova Lake"), ("metrics", "--cpu", "imc"), ("boxes", "--config", "/nonexistent")):
+        said = refused(*words)
+        assert said.count("\n") == 1 and said.startswith("topdownd: error: "), (words, said)
+
+
 def test_a_broken_spec_costs_only_itself():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("zen4.json", "cpus.json"):

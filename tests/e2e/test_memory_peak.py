@@ -95,6 +95,12 @@ def test_the_slowest_module_counts():
     assert mixed.peaks()[0] == [(0, 8, 281600000000), (1, 8, 281600000000)]
 
 
+def test_help_says_that_save_may_be_left_out():
+    for words in (("help", "memory"), ("memory", "--help")):
+        said = subprocess.run([BINARY, *words], capture_output=True, text=True, check=True).stdout
+        assert said.startswith("Usage: topdownd memory [save] [OPTION]...\n"), said
+
+
 def test_a_host_without_tables_saves_nothing_and_goes_on():
     for tables in (None, b"", bytes(range(256)) * 8, module(0)):
         none = host(tables)

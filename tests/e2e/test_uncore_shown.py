@@ -151,6 +151,8 @@ def test_check_config_says_which_kinds_are_measured_why_others_are_not_and_what_
     told = subprocess.run([BINARY, "explain", "--path.data", ROOT, "--pmu", "sim:sapphire-rapids"], capture_output=True, text=True, check=True).stdout
     assert "PMUs imc outside the cores: 16 boxes, which always count.\n  32 files, one for each event and box, and about 64 KiB" in told, told
     assert "PMUs upi outside the cores: 8 boxes, not measured:\n  uncore.groups names neither its group, interconnect, nor" in told, told
+    told = subprocess.run([BINARY, "explain", "--path.data", ROOT, "--pmu", "sim:neoverse-v2"], capture_output=True, text=True, check=True).stdout
+    assert "PMUs ddr outside the cores: 1 box, which always counts.\n  2 files, one for each" in told, told
     _, said = checked("--pmu", "sim:sapphire-rapids", yaml="uncore: {groups: [memory, Latency]}\n")
     assert [(each["pmu"], each["groups"]) for each in said["uncore"]] == [("imc", ["Traffic"]), ("home", ["Latency"])], said
     assert [each["pmu"] for each in said["uncore_not_measured"]] == ["upi"], said
