@@ -2,6 +2,7 @@
 #include "config/yaml/config_boxes.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,54 +10,109 @@
 #include "core/base/decimal.h"
 
 enum { SOCKETS_MAX = 64, PATTERN_MAX = 63, EVENT_MAX = 63, PATTERNS_MAX = 256, PMUS_MAX = 16, EVENTS_MAX = 16 };
+enum { EXPLAINED_MAX = 160 };
 
 static const double PEAK_MIN = 1e6, PEAK_MAX = 1e14; // bytes per second
 
 // ---- peak ----
 
-// "307.2GB", "286.1 GiB/s", "307200000000". A unit of one letter is refused: sizes elsewhere mean powers of 1024 with
-// it, and the data sheets of memory powers of 1000.
-static bool read_rate(const char *text, double *out) {
+// A number and what stands behind it: "307.2GB", "286.1 GiB/s", "307200000000".
+struct rate {
+    struct decimal number;
+    const char *unit; // "GB", without "/s"
+    size_t length;    // of the unit; 0: there is none
+};
+
+static bool read_rate(const char *text, struct rate *out) {
+    if (!decimal_read(&text, &out->number))
+        return false;
+    out->unit = text + strspn(text, " ");
+    out->length = strlen(out->unit);
+    if (out->length > 2 && strcmp(out->unit + out->length - 2, "/s") == 0)
+        out->length -= 2;
+    return true;
+}
+
+// A unit of one letter is refused: sizes elsewhere mean powers of 1024 with it, and the data sheets of memory powers of
+// 1000.
+static bool convert_rate(const struct rate *rate, double *out) {
     static const struct {
         const char *name;
         double bytes;
     } units[] = {{"", 1},      {"B", 1},         {"MB", 1e6},         {"GB", 1e9},
                  {"TB", 1e12}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}};
-    struct decimal number;
-    if (!decimal_read(&text, &number))
-        return false;
-    text += strspn(text, " ");
-    size_t length = strlen(text);
-    if (length > 2 && strcmp(text + length - 2, "/s") == 0)
-        length -= 2;
     for (size_t u = 0; u < sizeof units / sizeof *units; u++)
-        if (strlen(units[u].name) == length && strncmp(text, units[u].name, length) == 0) {
-            *out = decimal_value(number) * units[u].bytes;
+        if (strlen(units[u].name) == rate->length && strncmp(rate->unit, units[u].name, rate->length) == 0) {
+            *out = decimal_value(rate->number) * units[u].bytes;
             return true;
         }
     return false;
 }
 
+// "Gb", "Gbit", "Gbps", "Gib".
+static bool is_bits(const struct rate *rate) {
+    static const char *const names[] = {"b", "bit", "bps"};
+    size_t prefix = rate->length > 0 && strchr("kKMGT", rate->unit[0]) ? 1 : 0;
+    prefix += prefix == 1 && rate->length > 1 && rate->unit[1] == 'i' ? 1 : 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == rate->length - prefix &&
+            strncmp(rate->unit + prefix, names[i], rate->length - prefix) == 0)
+            return true;
+    return false;
+}
+
+// What is wrong with a text that is no number of bytes a second, and what to write.
+static const char *explain_rate(const char *text, char out[EXPLAINED_MAX]) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", digits[] = "0123456789";
+    const char *what = "is no number of bytes a second: write it with its unit, such as 307.2GB or 286.1GiB, or auto";
+    struct rate rate;
+    if (text[0] == '-' && text[1] != '\0' && strchr(digits, text[1]))
+        what = "must be positive, such as 307.2GB";
+    else if (read_rate(text, &rate) && strspn(rate.unit, letters) >= rate.length) {
+        what = "has an unknown unit: write MB, GB or TB (powers of 1000), or MiB, GiB or TiB (powers of 1024)";
+        if (is_bits(&rate)) {
+            (void)snprintf(out, EXPLAINED_MAX, "is in bits (%.*s): write bytes, such as 307.2GB", (int)rate.length,
+                           rate.unit);
+            return out;
+        }
+        if (rate.length == 1 && strchr("MGT", *rate.unit)) {
+            (void)snprintf(out, EXPLAINED_MAX,
+                           "has the unit %c, which is not clear: write %cB (powers of 1000) or %ciB (powers of 1024)",
+                           *rate.unit, *rate.unit, *rate.unit);
+            return out;
+        }
+    }
+    return what;
+}
+
+// The same of a number that is out of range.
+static const char *explain_range(const struct rate *rate, double bytes) {
+    return !(bytes > 0) ? "must be positive, such as 307.2GB"
+           : rate->length == 0 && bytes < PEAK_MIN
+               ? "has no unit, so it is in bytes a second: write its unit, such as 307.2GB"
+               : "is out of range: 1MB to 100TB a second are allowed";
+}
+
 // Returns false, with the mistake in the decoder's errors, if the value is no rate.
 static bool decode_rate(struct config_decoder *decoder, const struct yaml_tree *value, double *out) {
+    char explained[EXPLAINED_MAX];
+    const char *mistake = NULL;
     double bytes = 0;
+    struct rate rate;
     if (!config_value_is(value, YAML_TREE_SCALAR, "peak", "307.2GB", decoder->errors))
         return false;
-    if (strcmp(value->text, "auto") != 0 && !read_rate(value->text, &bytes)) {
-        (void)yaml_tree_error(decoder->errors, &value->origin,
-                              "peak: \"%s\" is no number of bytes a second: write it with its unit, such as 307.2GB or "
-                              "286.1GiB, or auto",
-                              yaml_tree_word(value->text).text);
-        return false;
+    if (strcmp(value->text, "auto") != 0) {
+        if (!read_rate(value->text, &rate) || !convert_rate(&rate, &bytes))
+            mistake = explain_rate(value->text, explained);
+        else if (!(bytes >= PEAK_MIN && bytes <= PEAK_MAX))
+            mistake = explain_range(&rate, bytes);
     }
-    if (strcmp(value->text, "auto") != 0 && !(bytes >= PEAK_MIN && bytes <= PEAK_MAX)) {
-        (void)yaml_tree_error(decoder->errors, &value->origin,
-                              "peak: \"%s\" is out of range: 1MB to 100TB a second are allowed",
-                              yaml_tree_word(value->text).text);
-        return false;
-    }
-    *out = bytes;
-    return true;
+    if (mistake)
+        (void)yaml_tree_error(decoder->errors, &value->origin, "peak: \"%s\" %s", yaml_tree_word(value->text).text,
+                              mistake);
+    else
+        *out = bytes;
+    return !mistake;
 }
 
 static void decode_socket(struct config_decoder *decoder, const struct yaml_tree_entry *entry,
@@ -81,7 +137,8 @@ void config_boxes_decode_peak(struct config_decoder *decoder, const struct confi
     bool by_socket = value->kind == YAML_TREE_MAP;
     struct config_peak peak = {.every = true};
     (void)member;
-    if (!by_socket && !config_value_is(value, YAML_TREE_SCALAR, key->name, key->example, decoder->errors))
+    if (!by_socket && !config_value_is(value, YAML_TREE_SCALAR, key->name,
+                                       "307.2GB, or a mapping by socket, such as {0: 307.2GB}", decoder->errors))
         return;
     uncore->peak_origin = value->origin;
     uncore->peaks = config_map_array(decoder, by_socket ? value->n : 1, sizeof *uncore->peaks);

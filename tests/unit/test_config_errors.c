@@ -88,16 +88,41 @@ static void test_what_is_wrong_outside_the_cores_is_refused(void **state) {
     (void)state;
     static const struct refusal refusals[] = {
         {"uncore: {peak: 300G}",
-         "t.yaml:1:16: peak: \"300G\" is no number of bytes a second: write it with its unit, such "
-         "as 307.2GB or 286.1GiB, or auto"},
+         "t.yaml:1:16: peak: \"300G\" has the unit G, which is not clear: write GB (powers of 1000) or GiB (powers of "
+         "1024)"},
+        {"uncore: {peak: -5GB}", "t.yaml:1:16: peak: \"-5GB\" must be positive, such as 307.2GB"},
+        {"uncore: {peak: -5}", "t.yaml:1:16: peak: \"-5\" must be positive, such as 307.2GB"},
+        {"uncore: {peak: 0GB}", "t.yaml:1:16: peak: \"0GB\" must be positive, such as 307.2GB"},
+        {"uncore: {peak: 0}", "t.yaml:1:16: peak: \"0\" must be positive, such as 307.2GB"},
+        {"uncore: {peak: -x}", "t.yaml:1:16: peak: \"-x\" is no number of bytes a second: write it with its unit, such "
+                               "as 307.2GB or 286.1GiB, or auto"},
+        {"uncore: {peak: \"-\"}", "t.yaml:1:16: peak: \"-\" is no number of bytes a second: write it with its unit, "
+                                  "such as 307.2GB or 286.1GiB, or auto"},
+        {"uncore: {peak: 300Gb}", "t.yaml:1:16: peak: \"300Gb\" is in bits (Gb): write bytes, such as 307.2GB"},
+        {"uncore: {peak: 2.4 Tbit/s}",
+         "t.yaml:1:16: peak: \"2.4 Tbit/s\" is in bits (Tbit): write bytes, such as 307.2GB"},
+        {"uncore: {peak: 300b}", "t.yaml:1:16: peak: \"300b\" is in bits (b): write bytes, such as 307.2GB"},
+        {"uncore: {peak: 300Gib}", "t.yaml:1:16: peak: \"300Gib\" is in bits (Gib): write bytes, such as 307.2GB"},
+        {"uncore: {peak: 1kB}", "t.yaml:1:16: peak: \"1kB\" has an unknown unit: write MB, GB or TB (powers of 1000), "
+                                "or MiB, GiB or TiB (powers of 1024)"},
+        {"uncore: {peak: 300gb}", "t.yaml:1:16: peak: \"300gb\" has an unknown unit: write MB, GB or TB (powers of "
+                                  "1000), or MiB, GiB or TiB (powers of 1024)"},
+        {"uncore: {peak: \"307,2GB\"}", "t.yaml:1:16: peak: \"307,2GB\" is no number of bytes a second: write it with "
+                                        "its unit, such as 307.2GB or 286.1GiB, or auto"},
         {"uncore: {peak: {0: fast}}", "t.yaml:1:20: peak: \"fast\" is no number of bytes a second: write it with its "
                                       "unit, such as 307.2GB or 286.1GiB, or auto"},
-        {"uncore: {peak: 300}", "t.yaml:1:16: peak: \"300\" is out of range: 1MB to 100TB a second are allowed"},
+        {"uncore: {peak: 300}", "t.yaml:1:16: peak: \"300\" has no unit, so it is in bytes a second: write its unit, "
+                                "such as 307.2GB"},
+        {"uncore: {peak: 300B}", "t.yaml:1:16: peak: \"300B\" is out of range: 1MB to 100TB a second are allowed"},
+        {"uncore: {peak: 101TB}", "t.yaml:1:16: peak: \"101TB\" is out of range: 1MB to 100TB a second are allowed"},
         {"uncore: {peak: {a: 1GB}}", "t.yaml:1:17: peak: \"a\" is no number of a socket: write 0 to 63, as in {0: "
                                      "307.2GB, 1: 307.2GB}"},
         {"uncore: {peak: {64: 1GB}}", "t.yaml:1:17: peak: \"64\" is no number of a socket: write 0 to 63, as in {0: "
                                       "307.2GB, 1: 307.2GB}"},
-        {"uncore: {peak: [1GB]}", "t.yaml:1:16: peak must be a single value, such as 307.2GB, and is a list"},
+        {"uncore: {peak: [1GB]}",
+         "t.yaml:1:16: peak must be a single value, such as 307.2GB, or a mapping by socket, such as {0: "
+         "307.2GB}, and is a list"},
+        {"uncore: {peak: {0: [1GB]}}", "t.yaml:1:20: peak must be a single value, such as 307.2GB, and is a list"},
         {"uncore: {boxes: [uncore_imc_3]}",
          "t.yaml:1:17: boxes must be a mapping, such as {exclude: [uncore_imc_3]}, and is a list"},
         {"uncore: {boxes: {exclud: [a]}}",
