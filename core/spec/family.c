@@ -48,8 +48,9 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_GUESTS_EXCLUDED] = {PREFIX "guests_excluded", "gauge", "1 where KVM guests are not counted, else 0."},
     [FAMILY_MEMORY_BYTES] = {PREFIX "memory_bytes_total", "counter",
                              "Bytes read from and written to memory, by its kind."},
-    [FAMILY_MEMORY_PEAK] = {PREFIX "memory_peak_bytes_per_second", "gauge",
-                            "The most that the memory of a socket can move: its channels times what one can move."},
+    [FAMILY_MEMORY_PEAK] =
+        {PREFIX "memory_peak_bytes_per_second", "gauge",
+         "The most that the DRAM of a socket can move, as the configuration states it or the host tells it."},
     [FAMILY_LLC_MISS_BYTES] =
         {PREFIX "llc_miss_bytes_total", "counter",
          "Bytes that the caches of a socket missed, by where the memory is (AMD, Arm), or that were "

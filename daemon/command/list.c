@@ -24,7 +24,6 @@
 
 enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_PMUS, LIST_BOXES, LIST_SCENARIOS, LIST_N };
 static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events", "pmus", "boxes", "scenarios"};
-
 enum { EXIT_WRONG = 2 };
 
 static int find_what(const char *word) {
@@ -237,6 +236,7 @@ struct subject {
     } types[SOURCE_TYPES_MAX];
     size_t n_types;
     struct scenario *simulated; // owned; NULL: it is no simulated host
+    struct config *config;      // owned; NULL: none was read
 };
 
 static int load_config(const struct options *host, struct errors *errors, struct config **out) {
@@ -245,11 +245,10 @@ static int load_config(const struct options *host, struct errors *errors, struct
                : config_parse("built-in defaults", "", 0, errors, out);
 }
 
-// Takes ownership of the source's catalog unless it is a shipped spec's. Kinds of `pmus` go by our spec of the cores.
-static void take_type(struct source *source, bool pmus, struct list_type *type) {
+// Takes ownership of the source's catalog unless it is a shipped spec's.
+static void take_type(struct source *source, struct list_type *type) {
     memcpy(type->core_type, source->core_type, sizeof type->core_type);
-    (void)snprintf(type->name, sizeof type->name, "%s",
-                   pmus && source->own_spec ? source->own_spec : source->catalog->product.spec);
+    (void)snprintf(type->name, sizeof type->name, "%s", source->catalog->product.spec);
     if (!source->vendors)
         return;
     type->vendors = source->catalog;
@@ -261,20 +260,19 @@ static int find_own(const struct options *options, const char *data, struct erro
     struct specs *specs = calloc(1, sizeof *specs);
     struct source *sources[SOURCE_TYPES_MAX];
     size_t n = 0;
-    struct config *config = NULL;
-    int r = specs ? load_config(options, errors, &config) : -ENOMEM;
+    int r = specs ? load_config(options, errors, &subject->config) : -ENOMEM;
     if (r == 0)
         r = data_open_specs(data, specs, errors);
     if (r == 0) {
         const struct source_request request = {.options = options,
                                                .data = data,
                                                .specs = specs,
-                                               .vendor = &config->specs,
+                                               .vendor = &subject->config->specs,
                                                .all_events = find_what(options->word) == LIST_EVENTS};
         r = source_find(&request, errors, sources, &n);
         subject->n_types = r == 0 ? n : 0;
         for (size_t i = 0; i < subject->n_types; i++)
-            take_type(sources[i], find_what(options->word) >= LIST_PMUS, &subject->types[i]);
+            take_type(sources[i], &subject->types[i]);
         if (r == 0 && options->pmu == PMU_SIM) {
             struct source_sim *sim = (struct source_sim *)sources[0];
             subject->simulated = sim->scenario;
@@ -284,7 +282,6 @@ static int find_own(const struct options *options, const char *data, struct erro
             source_free(sources[--n]);
         specs_deinit(specs);
     }
-    config_free(config);
     free(specs);
     return r;
 }
@@ -385,6 +382,8 @@ static int fill_pmus(const struct list_specs *list, const struct options *option
     const struct list_pmus pmus = {.folder = list->folder,
                                    .roots = here ? &roots : NULL,
                                    .simulated = subject->simulated,
+                                   .cpus = &list->cpus,
+                                   .config = subject->config ? &subject->config->uncore : NULL,
                                    .specs = specs,
                                    .n = subject->n_types};
     return find_what(options->word) == LIST_BOXES ? list_boxes(&pmus, errors, table) : list_pmus(&pmus, errors, table);
@@ -425,6 +424,7 @@ static int list_of_specs(struct list_specs *list, const struct options *options,
     for (size_t i = 0; i < subject.n_types; i++)
         catalog_free(subject.types[i].vendors);
     scenario_free(subject.simulated);
+    config_free(subject.config);
     return r;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
+#include "collectors/host/host_cores.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/spec_json.h"
 #include "config/spec/uncore_kinds_json.h"
@@ -16,6 +17,8 @@
 #include "daemon/uncore/uncore_sim.h"
 
 enum { PATH_BYTES = 512 };
+
+static const char LEFT_OUT[] = "uncore.boxes leaves it out";
 
 const struct table_column list_pmu_columns[LIST_PMU_COLUMNS] = {
     {"name", "NAME", TABLE_TEXT},         {"group", "GROUP", TABLE_TEXT},     {"spec", "SPEC", TABLE_TEXT},
@@ -165,7 +168,7 @@ static int add_boxes(const struct list_pmus *list, const struct uncore_found *fo
         table_format(table, "%u", box->cpu);
         add_number(box->package, table);
         add_number(box->node, table);
-        table_text(table, NULL);
+        table_text(table, list->config && config_uncore_leaves_out(list->config, box->pmu) ? LEFT_OUT : NULL);
     }
     for (size_t i = 0; i < found->n_unusable; i++) {
         table_text(table, found->kind->name);
@@ -202,6 +205,18 @@ static int add_simulated(const struct list_pmus *list, const struct uncore_kinds
     return r;
 }
 
+// The CPU counts, as for the daemon: a host may hide its cores' PMU.
+static int find_here(const struct list_pmus *list, const struct uncore_kinds *kinds, struct uncore_host *out) {
+    const char *specs[HOST_CORES_MAX];
+    struct host_kinds cores;
+    size_t n = 0;
+    host_cores_find(list->roots, list->cpus, false, &cores);
+    for (size_t i = 0; i < cores.n; i++)
+        if (cores.kinds[i].row)
+            specs[n++] = cores.kinds[i].row->spec;
+    return uncore_find(list->roots, kinds, specs, n, out);
+}
+
 static int list_kinds(const struct list_pmus *list, adder *add, struct errors *errors, struct table *table) {
     char path[PATH_BYTES];
     struct uncore_kinds kinds;
@@ -217,7 +232,7 @@ static int list_kinds(const struct list_pmus *list, adder *add, struct errors *e
         uncore_kinds_json_deinit(&kinds);
         return r;
     }
-    r = uncore_find(list->roots, &kinds, list->specs, list->n, &host);
+    r = list->roots ? find_here(list, &kinds, &host) : uncore_find(NULL, &kinds, list->specs, list->n, &host);
     if (r == 0) {
         for (size_t i = 0; i < host.n && r == 0; i++)
             r = add(list, &host.found[i], errors, table);

@@ -5,7 +5,9 @@
 // The lists of the PMUs outside the cores: their kinds with events and encodings, and the boxes of this host.
 
 #include "collectors/host/host_linux.h"
+#include "config/yaml/config.h"
 #include "core/base/error.h"
+#include "core/host/identify.h"
 #include "core/host/scenario.h"
 #include "exporters/view/table.h"
 
@@ -13,13 +15,16 @@ enum { LIST_PMU_COLUMNS = 15, LIST_BOX_COLUMNS = 8 };
 extern const struct table_column list_pmu_columns[LIST_PMU_COLUMNS];
 extern const struct table_column list_box_columns[LIST_BOX_COLUMNS];
 
-// Whose kinds: those of CPUs with one of these specs. `folder` holds the shipped specs. Without roots there is no host,
-// and events have the encodings of the spec. A simulated host has the kinds and boxes of its scenario instead.
+// Whose kinds: those of CPUs with one of these specs, or of a host's CPUs, whatever is measured of them. `folder` holds
+// the shipped specs. Without roots there is no host, and events have the encodings of the spec. A simulated host has
+// the kinds and boxes of its scenario instead.
 struct list_pmus {
     const char *folder;
     const struct host_roots *roots;
-    const struct scenario *simulated; // NULL: none
-    const char *const *specs;
+    const struct scenario *simulated;   // NULL: none
+    const struct config_uncore *config; // which boxes are left out; NULL: none
+    const struct cpu_map *cpus;
+    const char *const *specs; // not of a host
     size_t n;
 };
 

@@ -210,6 +210,20 @@ def test_a_simulated_host_has_the_boxes_of_its_scenario_and_a_recording_points_t
         assert said.returncode == 0 and "its replay tells" in said.stdout, said
 
 
+def test_a_box_that_the_configuration_leaves_out_has_that_reason():
+    with tempfile.TemporaryDirectory() as folder:
+        for boxes, names in (("{exclude: [imc_3, \"upi_*\"]}", {"imc_3"} | {f"upi_{i}" for i in range(8)}),
+                             ("{include: [\"imc_*\", \"home_*\", \"upi_*\"]}", set()), ("{}", set())):
+            config = e2e.write_text(os.path.join(folder, "boxes.yaml"), f"uncore: {{boxes: {boxes}}}\n")
+            rows = listed("boxes", "--pmu", "sim:sapphire-rapids", "--config", config)
+            assert len(rows) == 88, len(rows)
+            assert {row["box"]: row["reason"] for row in rows if row["reason"]} == dict.fromkeys(names, "uncore.boxes leaves it out"), boxes
+        config = e2e.write_text(os.path.join(folder, "boxes.yaml"), "uncore: {boxes: {exclude: [imc_3]}}\n")
+        line, = [line for line in run("boxes", "--pmu", "sim:sapphire-rapids", "--config", config).stdout.splitlines() if " imc_3 " in line]
+        assert line.endswith("uncore.boxes leaves it out"), line
+        assert {row["boxes"] for row in listed("pmus", "--pmu", "sim:sapphire-rapids", "--config", config) if row["name"] == "imc"} == {16}
+
+
 def test_simulated_boxes_count_every_event_that_is_open_by_default():
     for name in ("sapphire-rapids", "zen4", "neoverse-v2"):
         kinds = json.loads(e2e.read_text(os.path.join(ROOT, "scenarios", f"{name}.json")))["uncore"]

@@ -468,6 +468,8 @@ def test_a_configured_peak_wins_and_says_so():
     with e2e.Daemon("--pmu", "sim:zen4", yaml=YAML + "uncore: {peak: {0: 300GB}}\n") as daemon:
         page = daemon.get("/metrics")
         assert [e2e.value_of(page, "topdownd_memory_peak_bytes_per_second", socket=socket) for socket in "01"] == [300e9, 460.8e9]
+        told, = re.findall("^# HELP topdownd_memory_peak_bytes_per_second (.*)", page, re.M)
+        assert told == "The most that the DRAM of a socket can move, as the configuration states it or the host tells it.", told
         sockets = daemon.json("/api/v1/uncore")["kinds"][0]["sockets"]
         assert [(socket["peak_bytes_per_second"], socket["peak_source"]) for socket in sockets] == [(300e9, "configuration"), (460.8e9, "host")]
         said = subprocess.run([BINARY, "explain", "--pmu", "sim:zen4", "--config", daemon.config], capture_output=True, text=True, check=True).stdout
@@ -494,6 +496,9 @@ def test_boxes_that_are_left_out_are_not_opened_and_are_told():
                 assert [error["reason"] for error in kind["errors"]] == ["left_out"] * (2 - measured), kind
                 assert ('topdownd_uncore_error{pmu="imc",reason="left_out"} 1' in daemon.get("/metrics")) == (measured < 2)
                 assert [box["box"] for box in kind["boxes"]] == ([0, 1] if measured == 2 else [0] if "exclude" in boxes else [1]), kind
+        path = e2e.write_text(os.path.join(folder, "left-out.yaml"), "uncore: {boxes: {exclude: [uncore_imc_1]}}\n")
+        listed = json.loads(subprocess.run([BINARY, "list", "boxes", "--json", "--path.data", ROOT, *here[:4], "--config", path], stdout=subprocess.PIPE, check=True).stdout)
+        assert {row["box"]: row["reason"] for row in listed} == {"uncore_imc_0": None, "uncore_imc_1": "uncore.boxes leaves it out"}, listed
         for boxes, differs in (("{}", True), ("{exclude: [uncore_imc_1]}", False)):
             _, said = e2e.run_daemon("check-config", *here, yaml=f"{YAML}uncore: {{peak: 20GB, boxes: {boxes}}}\n")
             assert ("uncore.peak of socket 0 is 20 GB/s, and its channels and their speed make 38.4 GB/s" in said) == differs, said

@@ -3,6 +3,8 @@
 are encoded, without a host and on one, and what perf makes of the same."""
 
 import json
+import os
+import shutil
 import subprocess
 import tempfile
 
@@ -182,6 +184,16 @@ def test_a_root_port_of_synopsys_is_a_box():
     assert boxes_of(boxes, "pcie") == [("dwc_rootport_8", 0, 0, 0), ("dwc_rootport_10003", 0, 0, 0)], boxes
     assert codes(pmus, "pcie") == {"Rx_PCIe_TLP_Data_Payload": (0x21, 0, 0), "Tx_PCIe_TLP_Data_Payload": (0x20, 0, 0)}
     assert traffic(pmus)["io_in"] == {"Rx_PCIe_TLP_Data_Payload": 1}, "the driver multiplies by 16 itself"
+
+
+def test_a_host_that_hides_its_cores_pmu_lists_its_boxes():
+    """The CPU counts, as for what is measured."""
+    def hidden(folder):
+        host = uncore_hosts.sapphire_rapids(folder)
+        shutil.rmtree(os.path.join(folder, "bus/event_source/devices/cpu"))
+        return host
+    (_, boxes, pmus), (_, same, events) = lists(uncore_hosts.sapphire_rapids), lists(hidden)
+    assert len(boxes_of(boxes, "imc")) == 16 and same == boxes and events == pmus, (same, events)
 
 
 def test_a_pmu_that_cannot_be_opened_is_listed_with_the_reason():
