@@ -211,19 +211,21 @@ def memory(instance, socket, peak=None, kind="dram", **rates):
 
 def test_memory_is_recorded_by_socket_kind_and_direction_and_the_share_of_the_peak_that_dram_moves():
     """One socket of web-1 is near its peak and one far from it; web-2 does not know its peak; web-3 does not tell directions apart,
-    and has CXL memory, which moves more than the peak of its DRAM."""
+    and has CXL memory, which moves more than the peak of its DRAM. The peak of web-4 cannot be, nor that of one socket of web-5."""
     loaded = memory("web-1", 0, 300e9, read=180e9, write=60e9) | memory("web-1", 1, 300e9, read=20e9, write=10e9)
     loaded |= memory("web-2", 0, read=9e9, write=1e9) | memory("web-3", 0, 200e9, all=50e9) | memory("web-3", 0, kind="cxl", read=300e9)
+    loaded |= memory("web-4", 0, 100e9, read=220e9) | memory("web-5", 0, 100e9, read=220e9) | memory("web-5", 1, 300e9, read=10e9, write=20e9)
     rates, shares, short = Rules(loaded).ask([(promql, 60) for promql in (
         "round(instance_socket_kind_direction:topdownd_memory_bytes:rate5m)", "round(instance_socket:topdownd_memory_utilization:ratio5m, 0.0001)",
         short_of_bandwidth())])
     assert {(labels["instance"], labels["socket"], labels["direction"]): value for labels, value in rates if labels["kind"] == "dram"} == {
         ("web-1", "0", "read"): 180e9, ("web-1", "0", "write"): 60e9, ("web-1", "1", "read"): 20e9, ("web-1", "1", "write"): 10e9,
-        ("web-2", "0", "read"): 9e9, ("web-2", "0", "write"): 1e9, ("web-3", "0", "all"): 50e9}, rates
+        ("web-2", "0", "read"): 9e9, ("web-2", "0", "write"): 1e9, ("web-3", "0", "all"): 50e9,
+        ("web-4", "0", "read"): 220e9, ("web-5", "0", "read"): 220e9, ("web-5", "1", "read"): 10e9, ("web-5", "1", "write"): 20e9}, rates
     assert [value for labels, value in rates if labels["kind"] == "cxl"] == [300e9], rates
     assert {(labels["instance"], labels["socket"]): value for labels, value in shares} == {
-        ("web-1", "0"): 0.8, ("web-1", "1"): 0.1, ("web-3", "0"): 0.25}, shares
-    assert {labels["instance"]: value for labels, value in short} == {"web-1": 1, "web-3": 0}, short
+        ("web-1", "0"): 0.8, ("web-1", "1"): 0.1, ("web-3", "0"): 0.25, ("web-4", "0"): 2.2, ("web-5", "0"): 2.2, ("web-5", "1"): 0.1}, shares
+    assert {labels["instance"]: value for labels, value in short} == {"web-1": 1, "web-3": 0, "web-5": 0}, short
     assert all(labels["role"] == "web" and labels["job"] == "topdownd" for labels, _ in rates + shares), (rates, shares)
 
 
