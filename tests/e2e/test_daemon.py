@@ -151,7 +151,7 @@ def test_a_round_of_days_is_refused():
 def test_check_config_refuses_a_recording_that_cannot_be():
     with tempfile.TemporaryDirectory() as folder:
         notes = e2e.write_text(os.path.join(folder, "notes"), "not a recording\n")
-        for path, words in ((folder, "not a recording"), (notes, "not a recording"), (notes + "/x", "Not a directory"),
+        for path, words in ((folder, "there is a folder here"), (notes, "not a recording"), (notes + "/x", "Not a directory"),
                             ("/" + "x" * 300, "too long")):
             refused("check-config", "--pmu", "sim", "--record", path, says=words)
         status, log = e2e.run_daemon("check-config", "--pmu", "sim", "--record", folder + "/none/x")
