@@ -138,12 +138,10 @@ static bool can_be_measured(const struct catalog *catalog, const uint8_t *suppor
     return any;
 }
 
-// Returns how many groups are named.
-static size_t check_named(const char *path, const struct view *view, const uint8_t *support) {
+// Returns how many groups are named that `seen` did not have.
+static size_t check_named(const char *path, const struct view *view, const uint8_t *support, bool *seen) {
     const struct catalog *catalog = view->layout->catalog;
     size_t n_named = 0;
-    bool *seen = calloc(catalog->n_groups + 1, sizeof *seen);
-    assert_non_null(seen);
     for (unsigned m = 0; m < catalog->n_metrics; m++) {
         unsigned groups[VIEW_NEXT_MAX];
         size_t n = view_next_groups(view, m, groups);
@@ -155,7 +153,6 @@ static size_t check_named(const char *path, const struct view *view, const uint8
             seen[groups[i]] = true;
         }
     }
-    free(seen);
     return n_named;
 }
 
@@ -168,16 +165,19 @@ static size_t check_possible(const char *path) {
     assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), 0);
     uint8_t *support = support_of(catalog);
     struct plan_selection *all = calloc(catalog->n_groups + 1, sizeof *all);
+    bool *named = calloc(catalog->n_groups + 1, sizeof *named);
     assert_non_null(all);
+    assert_non_null(named);
     for (unsigned g = 0; g < catalog->n_groups; g++)
         all[g] = (struct plan_selection){.group = g, .weight = 1};
     size_t first = (size_t)catalog_find_group(catalog, "stage_1");
     for (int every = 0; every < 2; every++) {
         see_plan(&seen, plan_supporting(catalog, support, catalog->general_counters, 0.1, every ? all : &all[first],
                                         every ? catalog->n_groups : 1));
-        n += check_named(path, &seen.view, support);
+        n += check_named(path, &seen.view, support, named);
         snapshot_layout_unref(seen.layout);
     }
+    free(named);
     free(all);
     free(support);
     catalog_free(catalog);
