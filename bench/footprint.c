@@ -33,7 +33,7 @@
 #define MIB (1024.0 * 1024.0)
 #define SMALL_MIB 3.9
 #define LARGE_MIB 39.0
-#define LARGE_IDLE_MIB 21.0 // seen: 19.5; the goal is 20
+#define LARGE_IDLE_MIB 22.0 // seen: 19.5 beside programs with the same libraries, 20.9 alone; the goal is 20
 
 enum { SKIPPED = 77, SMALL_CPUS = 4, LARGE_CPUS = 1024, ROUNDS = 3, TIMEOUT_SECONDS = 60, LOG_MAX = 8192 };
 enum { QUIET_SECONDS = 60 }; // until memory must have been given back
