@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectors/host/host_cores.h"
 #include "collectors/host/host_file.h"
 #include "collectors/uncore/pmu_named.h"
 #include "core/base/array.h"
@@ -219,6 +220,18 @@ int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds
     else
         *out = host;
     return r;
+}
+
+int uncore_find_here(const struct host_roots *roots, const struct cpu_map *cpus, const struct uncore_kinds *kinds,
+                     struct uncore_host *out) {
+    const char *specs[HOST_CORES_MAX];
+    struct host_kinds cores;
+    size_t n = 0;
+    host_cores_find(roots, cpus, false, &cores);
+    for (size_t i = 0; i < cores.n; i++)
+        if (cores.kinds[i].row)
+            specs[n++] = cores.kinds[i].row->spec;
+    return uncore_find(roots, kinds, specs, n, out);
 }
 
 void uncore_host_deinit(struct uncore_host *host) {

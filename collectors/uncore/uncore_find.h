@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "collectors/host/host_linux.h"
+#include "core/host/identify.h"
 #include "core/uncore/uncore.h"
 
 // A PMU of a kind that cannot be opened.
@@ -37,6 +38,10 @@ struct uncore_host {
 // specs of a name are found. -ENOMEM. Free with uncore_host_deinit.
 int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds, const char *const *specs, size_t n,
                 struct uncore_host *out);
+// Likewise of this host's CPUs, as their own registers name them, whatever is measured of them: a host may hide its
+// cores' PMU, or have a vendor's files for them.
+int uncore_find_here(const struct host_roots *roots, const struct cpu_map *cpus, const struct uncore_kinds *kinds,
+                     struct uncore_host *out);
 void uncore_host_deinit(struct uncore_host *host);
 
 // Finds the boxes of all PMUs whose names match a shell pattern, whatever they are. -ENOMEM. Free with

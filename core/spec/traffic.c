@@ -26,6 +26,8 @@ const struct traffic_info traffic_table[TRAFFIC_N] = {
 
 const char TRAFFIC_FETCHED[] = "fetched_by_socket", TRAFFIC_REQUESTED[] = "requested_of_socket";
 
+bool traffic_is_requested(const char *definition) { return strcmp(definition, TRAFFIC_REQUESTED) == 0; }
+
 enum traffic traffic_find(const char *name) {
     for (int i = TRAFFIC_NONE + 1; i < TRAFFIC_N; i++)
         if (strcmp(traffic_table[i].name, name) == 0)

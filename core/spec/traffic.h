@@ -5,6 +5,8 @@
 // What the counters outside the cores tell on every vendor under the same names: bytes by where they go. A spec says
 // which of its metrics is which traffic; the metric's numerator times its factor are the bytes.
 
+#include <stdbool.h>
+
 #include "core/spec/family.h"
 
 enum traffic {
@@ -41,6 +43,7 @@ extern const struct traffic_info traffic_table[TRAFFIC_N]; // without TRAFFIC_NO
 // The definitions of the misses' metrics: PMUs beside the caches tell what a socket fetched, and home agents what was
 // requested of the memory of a socket, where the remote misses are those of other sockets.
 extern const char TRAFFIC_FETCHED[], TRAFFIC_REQUESTED[];
+bool traffic_is_requested(const char *definition);
 
 // TRAFFIC_NONE: there is no such name.
 enum traffic traffic_find(const char *name);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/host/host_cores.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/scenario/scenario_json.h"
 #include "config/spec/uncore_kinds_json.h"
@@ -61,15 +60,8 @@ static void advise_named(const struct setup *setup, struct advice *advice) {
 
 static void look_at_host(const struct setup *setup, const struct host_roots *roots, const struct uncore_kinds *kinds,
                          struct looked looked[WORDS_N]) {
-    const char *specs[SOURCE_TYPES_MAX];
     struct uncore_host host;
-    struct host_kinds cores;
-    size_t n = 0;
-    host_cores_find(roots, &setup->specs.cpus, false, &cores);
-    for (size_t i = 0; i < cores.n; i++)
-        if (cores.kinds[i].row)
-            specs[n++] = cores.kinds[i].row->spec;
-    if (uncore_find(roots, kinds, specs, n, &host) < 0)
+    if (uncore_find_here(roots, &setup->specs.cpus, kinds, &host) < 0)
         return;
     for (size_t i = 0; i < host.n; i++)
         for (size_t w = 0; w < WORDS_N; w++) {

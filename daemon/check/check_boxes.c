@@ -46,9 +46,11 @@ void check_boxes_print(const struct setup *setup, struct plan *const plans[SETUP
     const struct setup_unmeasured *others = &setup->unmeasured;
     for (size_t i = setup->n_types; i < n_all(setup); i++)
         summary_boxes(setup, &setup->types[i], plan_of(setup, plans, i));
-    for (size_t i = 0; i < others->n; i++)
-        (void)printf("PMUs %s: %zu box%s, not measured: %s\n", others->kinds[i].name, others->kinds[i].n,
-                     others->kinds[i].n == 1 ? "" : "es", others->kinds[i].why);
+    char text[SUMMARY_BOXES_MAX];
+    for (size_t i = 0; i < others->n; i++) {
+        summary_describe_unmeasured(&others->kinds[i], text, sizeof text);
+        (void)printf("%s\n", text);
+    }
     if (setup->n_boxes + others->n == 0)
         (void)printf("outside the cores nothing is measured: %s\n", why_none(setup));
     else if (setup->n_boxes > 0 && !setup->types[0].source->replayed)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
-#include "collectors/host/host_cores.h"
 #include "collectors/uncore/uncore_find.h"
 #include "config/spec/spec_json.h"
 #include "config/spec/uncore_kinds_json.h"
@@ -205,18 +204,6 @@ static int add_simulated(const struct list_pmus *list, const struct uncore_kinds
     return r;
 }
 
-// The CPU counts, as for the daemon: a host may hide its cores' PMU.
-static int find_here(const struct list_pmus *list, const struct uncore_kinds *kinds, struct uncore_host *out) {
-    const char *specs[HOST_CORES_MAX];
-    struct host_kinds cores;
-    size_t n = 0;
-    host_cores_find(list->roots, list->cpus, false, &cores);
-    for (size_t i = 0; i < cores.n; i++)
-        if (cores.kinds[i].row)
-            specs[n++] = cores.kinds[i].row->spec;
-    return uncore_find(list->roots, kinds, specs, n, out);
-}
-
 static int list_kinds(const struct list_pmus *list, adder *add, struct errors *errors, struct table *table) {
     char path[PATH_BYTES];
     struct uncore_kinds kinds;
@@ -232,7 +219,8 @@ static int list_kinds(const struct list_pmus *list, adder *add, struct errors *e
         uncore_kinds_json_deinit(&kinds);
         return r;
     }
-    r = list->roots ? find_here(list, &kinds, &host) : uncore_find(NULL, &kinds, list->specs, list->n, &host);
+    r = list->roots ? uncore_find_here(list->roots, list->cpus, &kinds, &host)
+                    : uncore_find(NULL, &kinds, list->specs, list->n, &host);
     if (r == 0) {
         for (size_t i = 0; i < host.n && r == 0; i++)
             r = add(list, &host.found[i], errors, table);

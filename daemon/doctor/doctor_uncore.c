@@ -101,6 +101,7 @@ static void say_trouble(const struct setup *setup, const struct view_pmu_error *
 void doctor_check_uncore(const struct setup *setup, struct findings *findings) {
     const struct source_troubles *first = &setup->types[0].source->troubles;
     const struct setup_unmeasured *others = &setup->unmeasured;
+    char text[SUMMARY_BOXES_MAX];
     if (setup->config->uncore.off)
         findings_add(findings, FINDING_OK, "uncore", "outside the cores nothing is measured: uncore.enabled is off");
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++)
@@ -108,8 +109,8 @@ void doctor_check_uncore(const struct setup *setup, struct findings *findings) {
     for (size_t i = 0; i < first->n; i++)
         if (first->errors[i].uncore)
             say_trouble(setup, &first->errors[i], findings);
-    for (size_t i = 0; i < others->n; i++)
-        findings_add(findings, FINDING_OK, "not_measured", "PMUs %s: %zu box%s, not measured: %s",
-                     others->kinds[i].name, others->kinds[i].n, others->kinds[i].n == 1 ? "" : "es",
-                     others->kinds[i].why);
+    for (size_t i = 0; i < others->n; i++) {
+        summary_describe_unmeasured(&others->kinds[i], text, sizeof text);
+        findings_add(findings, FINDING_OK, "not_measured", "%s", text);
+    }
 }

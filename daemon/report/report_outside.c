@@ -2,7 +2,6 @@
 #include "daemon/report/report_outside.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "daemon/report/report_table.h"
 #include "exporters/view/view_boxes.h"
@@ -51,10 +50,6 @@ static void put_rate(const struct report_row *row, const char *word, const struc
     text_format(out, " GB/s %s", word);
 }
 
-static bool is_requested(const struct report_row *row) {
-    return strcmp(row->metric->definition, TRAFFIC_REQUESTED) == 0;
-}
-
 // What passes in a scope, from whichever report tells it; nothing where none does.
 static void put_passage(const struct passage *passage, const struct report_outside *outside, enum report_scope scope,
                         unsigned id, struct text *out) {
@@ -64,7 +59,7 @@ static void put_passage(const struct passage *passage, const struct report_outsi
         for (size_t r = 0; r < outside->n; r++) {
             const struct report *report = &outside->reports[r];
             const struct report_row *row = report_find_traffic(report, passage->parts[i].traffic, scope, id);
-            if (!row || is_requested(row) != passage->requested)
+            if (!row || traffic_is_requested(row->metric->definition) != passage->requested)
                 continue;
             text_string(&words, words.length > 0 ? "," : ":");
             put_rate(row, passage->parts[i].word, outside->screen, &words);

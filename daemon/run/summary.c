@@ -271,3 +271,8 @@ void summary_boxes(const struct setup *setup, const struct core_type *type, cons
     if (!type->source->replayed)
         show_files(type->source->prefix, summary_files_of(type, plan), "box");
 }
+
+void summary_describe_unmeasured(const struct setup_unmeasured_kind *kind, char *out, size_t size) {
+    (void)snprintf(out, size, "PMUs %s: %zu box%s, not measured: %s", kind->name, kind->n, kind->n == 1 ? "" : "es",
+                   kind->why);
+}

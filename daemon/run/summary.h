@@ -46,6 +46,9 @@ void summary_boxes(const struct setup *setup, const struct core_type *type, cons
 void summary_describe_boxes(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
                             size_t size);
 
+// The sentence of a kind that the host has and the configuration does not measure: "PMUs upi: 8 boxes, not measured: ".
+void summary_describe_unmeasured(const struct setup_unmeasured_kind *kind, char *out, size_t size);
+
 // True of a kind over several PMUs, whose own boxes are sockets: it opens files on the boxes of all of these.
 bool summary_joins(const struct core_type *type, const struct plan *plan);
 

@@ -69,8 +69,7 @@ static bool has_group(const struct setup *setup, const char *name) {
 
 // Names, and which of them some shipped spec has.
 struct search {
-    const struct setup *setup;
-    struct specs *specs; // of cores
+    struct setup *setup;
     const struct config_group *named;
     size_t n;
     bool *known;
@@ -101,8 +100,8 @@ static bool is_of_cores(const struct search *search, const char *name) {
     for (size_t i = 0; i < search->setup->n_types; i++)
         if (catalog_find_group(search->setup->types[i].source->catalog, name) >= 0)
             return true;
-    for (size_t i = 0; i < search->specs->n; i++) {
-        const struct catalog *catalog = specs_get(search->specs, i);
+    for (size_t i = 0; i < search->setup->specs.n; i++) {
+        const struct catalog *catalog = specs_get(&search->setup->specs, i);
         if (catalog && catalog_find_group(catalog, name) >= 0)
             return true;
     }
@@ -145,7 +144,7 @@ static int report(const struct search *search, struct errors *errors) {
 
 int uncore_groups_check(struct setup *setup, struct errors *errors) {
     const struct config_uncore *config = &setup->config->uncore;
-    struct search search = {.setup = setup, .specs = &setup->specs, .named = config->named, .n = config->n_named};
+    struct search search = {.setup = setup, .named = config->named, .n = config->n_named};
     bool all = true;
     int r = 0;
     for (size_t i = 0; i < config->n_named; i++)

@@ -15,8 +15,8 @@ int uncore_groups_select(const struct setup *setup, const struct catalog *catalo
                          struct plan_selection **out);
 
 // Reports names in the configuration that no kind of any host has, and where they belong if they are metric groups of
-// cores. With a vendor's files a name may be one of another
-// host's. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
+// cores. With a vendor's files a name may be one of another host's. Returns 0, -EINVAL with the mistakes in `errors`,
+// -ENOMEM.
 int uncore_groups_check(struct setup *setup, struct errors *errors);
 
 #endif

@@ -124,24 +124,16 @@ static void note_none(struct setup *setup) {
     first->troubles.errors[first->troubles.n - 1].uncore = true;
 }
 
-// The CPU counts, whatever is measured of it: a host may hide its cores' PMU, or have a vendor's files.
 int uncore_host_setup(struct setup *setup, const struct options *options, struct errors *errors) {
     const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
-    const char *specs[HOST_CORES_MAX];
-    struct host_kinds cores;
-    size_t n = 0;
     char path[DATA_PATH_MAX + 64];
     struct uncore_kinds kinds;
     struct uncore_host host;
     (void)snprintf(path, sizeof path, "%s/specs/uncore/kinds.json", setup->data);
-    host_cores_find(&roots, &setup->specs.cpus, false, &cores);
-    for (size_t i = 0; i < cores.n; i++)
-        if (cores.kinds[i].row)
-            specs[n++] = cores.kinds[i].row->spec;
     int r = uncore_kinds_json_load(path, errors, &kinds);
     if (r < 0)
         return r;
-    r = uncore_find(&roots, &kinds, specs, n, &host);
+    r = uncore_find_here(&roots, &setup->specs.cpus, &kinds, &host);
     if (r == 0) {
         if (has_none(&host))
             note_none(setup);

@@ -155,7 +155,7 @@ static void add_misses(const struct shown_type *kind, size_t socket, struct view
         if (traffic != TRAFFIC_LLC_MISS_REMOTE)
             continue;
         out->remote = rate_of(kind->view, kind->snapshot, socket, m);
-        out->requested = strcmp(view_metric(kind->view, m)->definition, TRAFFIC_REQUESTED) == 0;
+        out->requested = traffic_is_requested(view_metric(kind->view, m)->definition);
     }
 }
 

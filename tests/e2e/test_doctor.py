@@ -134,6 +134,19 @@ def test_a_peak_that_is_not_known_and_pmus_that_are_missing_are_told_with_a_reme
     with made_up_host() as folder:
         found = on(folder)["uncore"]
         assert found["state"] == "warning" and "intel_uncore" in found["remedy"], found
+        test_hosts.write_all(folder, {"hypervisor/type": "xen"})
+        found = on(folder)["uncore"]
+        assert found["state"] == "ok" and "as most virtual machines" in found["text"] and not found["remedy"], found
+
+
+def test_a_peak_that_the_memorys_clock_tells_is_measured():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(ROOT, "scenarios/zen4.json"), encoding="utf-8") as file:
+            host = json.load(file)
+        for kind in host["uncore"]:
+            kind.pop("peak", None)
+        found = doctor("--pmu", f"sim:{e2e.write_text(os.path.join(folder, 'clock.json'), json.dumps(host))}")["memory_peak"]
+    assert found["state"] == "ok" and found["text"].endswith("its boxes count the memory's clock"), found
 
 
 def test_a_cpu_without_a_spec_of_its_own_is_told_of():
