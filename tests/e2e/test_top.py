@@ -20,7 +20,6 @@ VIEW = os.path.join(os.path.dirname(BINARY), "topdownd-top")
 SHORT = e2e.LISTEN_ANYWHERE + "slot: 20ms\ninterval: 1s\n"
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 CHANGING = os.path.join(ROOT, "tests/data/scenarios/changing.json")
-FIT = "the lines fit"
 
 
 def daemon(kind="demo", **how):
@@ -65,8 +64,8 @@ def test_keys_lead_to_a_metric_the_cpus_one_of_them_and_back():
         screen.press("Escape")
         screen.wait("Tree (! high")
         screen.press("c")
-        screen.wait("64 CPUs by backend_bound_ratio, the largest first", " CPU socket")
-        lines = e2e.wait_for(lambda: (now := screen.lines()) and all(len(row.split()) > 4 for row in now[6:22]) and now, "rows of CPUs")
+        lines = screen.wait("64 CPUs by backend_bound_ratio, the largest first", " CPU socket",
+                            where=lambda now: all(len(row.split()) > 4 for row in now[6:22]))
         column = [float(line.split()[4]) for line in lines[6:22]]
         assert column == sorted(column, reverse=True) and column[0] > 50, lines
         screen.press("r")
@@ -91,16 +90,14 @@ def test_it_follows_the_size_of_the_terminal():
     with daemon() as host, top(url(host.port)) as screen:
         screen.wait("Back-end bound", "ipc")
         screen.resize(200, 60)
-        lines = screen.wait("ll_cache_miss_ratio")
-        assert lines[59].startswith(" q end") and all(len(line) <= 200 for line in lines), lines
-        assert max(map(len, lines)) > 150, "the pictures take the width"
+        lines = screen.wait("ll_cache_miss_ratio", where=lambda now: now[59].startswith(" q end"))
+        assert 150 < max(map(len, lines)) <= 200, "the pictures take the width"
         screen.resize(60, 16)
-        lines = screen.wait("Useful work")
-        e2e.wait_for(lambda: (now := screen.lines())[15].startswith(" q end") and all(len(line) <= 60 for line in now), FIT)
+        screen.wait("Useful work", where=lambda now: now[15].startswith(" q end") and max(map(len, now)) <= 60)
         screen.resize(30, 8)
         screen.wait("too small")
         screen.resize(80, 24)
-        e2e.wait_for(lambda: screen.lines()[23].startswith(" q end"), FIT)
+        screen.wait(" q end", where=lambda now: now[23].startswith(" q end"))
 
 
 def test_without_colour_and_in_ascii_it_says_the_same():

@@ -52,15 +52,16 @@ class Terminal:
         """Of the command's shell."""
         return int(self._tmux("display-message", "-p", "-t", "t", "#{pane_pid}"))
 
-    def wait(self, *texts):
-        """The lines, as soon as all texts are among them."""
+    def wait(self, *texts, where=lambda lines: True):
+        """The lines, as soon as all texts are among them, they are as where(lines) says, and they stand still: a picture arrives in
+        pieces."""
         lines = []
 
         def look():
-            lines[:] = self.lines()
-            return all(any(text in line for line in lines) for text in texts)
+            before, lines[:] = lines[:], self.lines()
+            return lines == before and where(lines) and all(any(text in line for line in lines) for text in texts)
         try:
-            e2e.wait_for(look, f"{texts}")
+            e2e.wait_for(look, f"{texts}", pause=0.1)
         except AssertionError as error:
             raise AssertionError(str(error) + "; the terminal shows:\n" + "\n".join(lines)) from None
         return lines
