@@ -6,8 +6,10 @@
 //
 // The daemon runs twice. On this host's own CPUs it counts the kernel's software events with the shipped configuration,
 // and the largest PSS of several rounds is limited. On a simulated host of 1,024 CPUs, the PSS is limited after all
-// pages were fetched once, and again a minute later, when nobody has asked for any. The limits are a quarter above what
-// was measured. The first is for 4 CPUs; other numbers of CPUs get a linear interpolation to that of 1,024 idle ones.
+// pages were fetched once, and again a minute later, when nobody has asked for any. 3 MiB of that are the simulated
+// kernel's (sim_group.h). The limits are at most a quarter above what was measured. The first is for 4 CPUs; other
+// numbers of CPUs get a linear interpolation to that of 1,024 idle ones.
+//
 // The same run measures a peer program that loads the same libraries and serves one page. The peer is this program with
 // another argument.
 
@@ -33,7 +35,7 @@
 #define MIB (1024.0 * 1024.0)
 #define SMALL_MIB 3.9
 #define LARGE_MIB 39.0
-#define LARGE_IDLE_MIB 22.0 // seen: 19.5 beside programs with the same libraries, 20.9 alone; the goal is 20
+#define LARGE_IDLE_MIB 21.0 // seen: 19.9; the goal is 20
 
 enum { SKIPPED = 77, SMALL_CPUS = 4, LARGE_CPUS = 1024, ROUNDS = 3, TIMEOUT_SECONDS = 60, LOG_MAX = 8192 };
 enum { QUIET_SECONDS = 60 }; // until memory must have been given back

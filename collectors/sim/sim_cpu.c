@@ -441,7 +441,7 @@ void sim_cpu_join(struct sim_cpu *cpu, struct sim_cpu *other) {
 
 void sim_cpu_deinit(struct sim_cpu *cpu) {
     for (size_t i = 0; i < cpu->n_rivals; i++)
-        sim_group_deinit(&cpu->rivals[i].group);
+        sim_group_deinit_rival(&cpu->rivals[i].group);
     free(cpu->rivals);
     cpu->rivals = NULL;
     cpu->n_rivals = 0;

@@ -78,38 +78,44 @@ static int group_fill(const struct catalog *catalog, const struct pmu_event *cod
             return event;
         group->events[i] = (unsigned)event;
         group->needs[i] = catalog->events[event].need;
-        group->is_field[i] = is_field(catalog, &codes[i]);
+        if (group->fields)
+            group->fields[i].is_field = is_field(catalog, &codes[i]);
         if (is_leader(catalog, &codes[i]) && group->needs[i].fixed >= 0)
             group->needs[i].counters = NO_GENERAL_COUNTER;
     }
     return 0;
 }
 
-int sim_group_new(const struct catalog *catalog, const struct pmu_event *codes, size_t n, struct sim_group **out) {
-    struct sim_group *group = calloc(1, sizeof *group);
+// One block of memory, because a large host has ten thousand groups.
+static struct sim_group *group_make(size_t n, bool has_fields) {
+    struct sim_group *group = NULL;
+    size_t each = sizeof *group->needs + sizeof *group->counts + sizeof *group->events;
+    group = calloc(1, sizeof *group + n * (each + (has_fields ? sizeof *group->fields : 0)));
     if (!group)
-        return -ENOMEM;
+        return NULL;
     *group = (struct sim_group){.rank = SIM_FLEXIBLE, .n_events = n, .n_needs = n};
-    group->needs = calloc(n, sizeof *group->needs);
-    group->events = calloc(n, sizeof *group->events);
-    group->counts = calloc(n, sizeof *group->counts);
-    group->is_field = calloc(n, sizeof *group->is_field);
-    group->looked_at = calloc(n, sizeof *group->looked_at);
-    group->reported = calloc(n, sizeof *group->reported);
-    int r = -ENOMEM;
-    if (group->needs && group->events && group->counts && group->is_field && group->looked_at && group->reported)
-        r = group_fill(catalog, codes, group);
-    if (r < 0) {
-        sim_group_free(group);
-        return r;
-    }
-    *out = group;
-    return 0;
+    group->needs = (struct event_need *)(group + 1);
+    group->counts = (struct sim_count *)(group->needs + n);
+    struct sim_field *fields = (struct sim_field *)(group->counts + n);
+    group->fields = has_fields ? fields : NULL;
+    group->events = (unsigned *)(fields + (has_fields ? n : 0));
+    return group;
+}
+
+int sim_group_new(const struct catalog *catalog, const struct pmu_event *codes, size_t n, struct sim_group **out) {
+    bool has_fields = false;
+    for (size_t i = 0; i < n; i++)
+        has_fields |= is_field(catalog, &codes[i]);
+    struct sim_group *group = group_make(n, has_fields);
+    int r = group ? group_fill(catalog, codes, group) : -ENOMEM;
+    if (r < 0)
+        free(group);
+    else
+        *out = group;
+    return r;
 }
 
 struct sim_group *sim_group_free(struct sim_group *group) {
-    if (group)
-        sim_group_deinit(group);
     free(group);
     return NULL;
 }
@@ -129,25 +135,19 @@ int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned g
     return 0;
 }
 
-void sim_group_deinit(struct sim_group *group) {
-    free(group->reported);
-    free(group->looked_at);
-    free(group->is_field);
-    free(group->counts);
-    free(group->events);
-    free(group->needs);
-}
+void sim_group_deinit_rival(struct sim_group *group) { free(group->needs); }
 
 void sim_group_look(struct sim_group *group) {
-    if (group->n_events == 0)
+    if (!group->fields)
         return;
-    double leader = (double)(group->counts[0].whole - group->looked_at[0]);
+    double leader = (double)(group->counts[0].whole - group->fields[0].looked_at);
     for (size_t i = 0; i < group->n_events; i++) {
-        double happened = (double)(group->counts[i].whole - group->looked_at[i]);
-        if (group->is_field[i] && leader > 0)
-            group->reported[i] +=
+        struct sim_field *field = &group->fields[i];
+        double happened = (double)(group->counts[i].whole - field->looked_at);
+        if (field->is_field && leader > 0)
+            field->reported +=
                 (uint64_t)(leader * fmin(nearbyint(FIELD_MAX * happened / leader), FIELD_MAX) / FIELD_MAX);
-        group->looked_at[i] = group->counts[i].whole;
+        field->looked_at = group->counts[i].whole;
     }
 }
 
@@ -155,11 +155,13 @@ void sim_group_jump(struct sim_group *group, int64_t by) {
     sim_group_look(group);
     for (size_t i = 0; i < group->n_events; i++) {
         group->counts[i].whole += (uint64_t)by;
-        group->looked_at[i] += (uint64_t)by;
-        group->reported[i] += (uint64_t)by;
+        if (!group->fields)
+            continue;
+        group->fields[i].looked_at += (uint64_t)by;
+        group->fields[i].reported += (uint64_t)by;
     }
 }
 
 uint64_t sim_group_count(const struct sim_group *group, size_t i) {
-    return group->is_field[i] ? group->reported[i] : group->counts[i].whole;
+    return group->fields && group->fields[i].is_field ? group->fields[i].reported : group->counts[i].whole;
 }

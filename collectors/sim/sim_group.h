@@ -20,15 +20,19 @@
 // Scheduling priority, first to last.
 enum sim_rank { SIM_PINNED, SIM_FLEXIBLE, SIM_TASK, SIM_RANK_N };
 
+struct sim_field {
+    bool is_field;
+    uint64_t looked_at; // the count when the kernel last looked
+    uint64_t reported;  // the count that the kernel has derived
+};
+
 struct sim_group {
     enum sim_rank rank;
     struct event_need *needs; // of our events or a rival's, the leader's first
     size_t n_needs;
     unsigned *events;         // catalog indexes; none for a rival
     struct sim_count *counts; // how often these truly happened while the group was on
-    bool *is_field;
-    uint64_t *looked_at; // counts when the kernel last looked
-    uint64_t *reported;  // counts that the kernel has derived for fields
+    struct sim_field *fields; // of all its events; NULL if none is a field
     size_t n_events;
 
     // Owned by the CPU from here on.
@@ -47,9 +51,9 @@ struct sim_group *sim_group_free(struct sim_group *group);
 
 // Initializes a rival's group: `general` events that any general counter can count, an event on the fixed counter
 // `cycles`, which a general one can count too, and an event that only the fixed counter `slots` can count. -1 leaves
-// the event of `cycles` or `slots` out. -ENOMEM. Free with sim_group_deinit.
+// the event of `cycles` or `slots` out. -ENOMEM. Free with sim_group_deinit_rival.
 int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int cycles, int slots);
-void sim_group_deinit(struct sim_group *group);
+void sim_group_deinit_rival(struct sim_group *group);
 
 // The kernel looks at the counters, whose counts must be up to date.
 void sim_group_look(struct sim_group *group);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of hosts with PMUs outside the cores: what the live daemon said of them comes back, value by value."""
 
+import glob
 import json
 import lzma
 import os
@@ -130,7 +131,8 @@ def test_every_part_of_a_recording_has_the_boxes():
             daemon.wait_round(daemon.sequence() + 2)
             _, kinds, _ = said(daemon)
             daemon.stop()
-        os.rename(path + ".1", path + ".other")
+        for former in glob.glob(path + ".?"):  # on a busy host the newest may have taken all the space
+            os.remove(former)
         with replay(path, "--speed", "0") as daemon:
             wait_end(daemon)
             again = said(daemon)[1]

@@ -10,6 +10,7 @@ import web_files
 
 PROMETHEUS = "/usr/bin/prometheus"
 BINARY, ROOT = e2e.arguments()
+INTERVAL_SECONDS = 4
 GOOD = web_files.basic("alice", "secret")
 
 
@@ -22,7 +23,8 @@ def job(name, port, ca="ca.pem", certificate="client", password="secret"):
 def start_prometheus(files, web, jobs):
     port = e2e.free_port()
     config = e2e.write_text(files.path("prometheus.yml"),
-                            "global: {scrape_interval: 4s, scrape_timeout: 4s}\nscrape_configs:\n" + "".join(jobs))
+                            f"global: {{scrape_interval: {INTERVAL_SECONDS}s, scrape_timeout: {INTERVAL_SECONDS}s}}\n"
+                            "scrape_configs:\n" + "".join(jobs))
     return port, e2e.Program([PROMETHEUS, f"--config.file={config}", f"--storage.tsdb.path={files.path('data')}",
                               f"--web.listen-address=127.0.0.1:{port}", f"--web.config.file={web}", "--log.level=warn"])
 
@@ -56,8 +58,8 @@ def test_prometheus_scrapes_what_one_file_protects_and_only_with_what_it_asks_fo
                          len(query("up")) == 5, "some scrapes of all jobs")
             assert query("max_over_time(up[1m])") == {"right": 1, "wrong_password": 0, "no_certificate": 0, "stranger": 0,
                                                       "wrong_authority": 0}
-            assert query("min_over_time(up[1m])")["right"] == 1
             slowest = query("max_over_time(scrape_duration_seconds[1m])")["right"]
+            assert query("min_over_time(up[1m])")["right"] == 1 or slowest >= INTERVAL_SECONDS, "only a busy host may be too late"
             assert query("topdownd_build_info") == {"right": 1}
             # both answer a client in the same way
             for target in (daemon.port, port):
