@@ -5,7 +5,7 @@ file(MAKE_DIRECTORY ${CORPUS})
 if(EXISTS ${DICTIONARY})
   set(dictionary -dict=${DICTIONARY})
 endif()
-execute_process(COMMAND ${PROGRAM} -max_total_time=6 -max_len=16384 -timeout=30 -rss_limit_mb=1024 -print_final_stats=1
+execute_process(COMMAND ${PROGRAM} -max_total_time=5 -max_len=16384 -timeout=30 -rss_limit_mb=1024 -print_final_stats=1
                         ${dictionary} ${CORPUS} ${SEEDS} RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM}: ${status}")
