@@ -49,7 +49,9 @@ void advice_outputs(const struct setup *setup, const struct web *web, bool socke
 // advice_settings.c: the profile's settings, and the rules that choose it.
 void advice_settings(const struct setup *setup, struct advice *advice);
 void advice_hosts(const struct config *config, struct advice *advice);
-// advice_uncore.c: what `uncore` says that this host lacks, or says otherwise.
+// advice_uncore.c: what was noted of kinds, and of PMUs that the configuration names; and what `uncore` says that this
+// host lacks, or says otherwise.
+void advice_troubles(const struct setup *setup, struct advice *advice);
 void advice_uncore(const struct setup *setup, const struct options *options, struct advice *advice);
 // A metric group of which nothing can be measured: why, if the catalog alone tells it, and what measures it then.
 void advice_group(struct advice *advice, const char *prefix, const struct catalog *catalog, unsigned group);

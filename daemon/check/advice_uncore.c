@@ -11,8 +11,8 @@
 
 static const double GIGABYTE = 1e9, PEAK_TOLERANCE = 0.1; // of the host's own
 
-// What was noted of kinds, and of PMUs that the configuration names; a host without any PMU is no news.
-static void advise_troubles(const struct setup *setup, struct advice *advice) {
+// A host without any PMU is no news.
+void advice_troubles(const struct setup *setup, struct advice *advice) {
     const struct source_troubles *first = &setup->types[0].source->troubles;
     for (size_t i = 0; i < first->n; i++)
         if (first->errors[i].uncore &&
@@ -102,7 +102,6 @@ static void advise_peak(const struct setup *setup, const struct host_roots *root
 void advice_uncore(const struct setup *setup, const struct options *options, struct advice *advice) {
     const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
     const struct source *first = setup->types[0].source;
-    advise_troubles(setup, advice);
     if (first->replayed || setup->config->uncore.off)
         return;
     advise_sockets(setup, advice);

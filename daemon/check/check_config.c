@@ -123,6 +123,7 @@ static void advise(struct checked *checked) {
     }
     advice_outputs(setup, checked->web, checked->options.web.systemd_socket, &checked->advice);
     advice_settings(setup, &checked->advice);
+    advice_troubles(setup, &checked->advice);
     advice_uncore(setup, &checked->options, &checked->advice);
     advise_series(checked);
     for (size_t i = 0; i < setup->n_types; i++)

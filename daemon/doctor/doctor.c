@@ -29,7 +29,7 @@ static void examine(const struct setup *setup, const struct options *options, st
     bool host = !setup->types[0].source->simulated;
     for (size_t i = 0; i < setup->n_types; i++)
         doctor_check_type(setup, &setup->types[i], host ? daemon : 0, findings);
-    doctor_check_uncore(setup, findings);
+    doctor_check_uncore(setup, options, findings);
     if (!host)
         return; // all that follows is about the host that this runs on
     doctor_check_rights(setup, findings);

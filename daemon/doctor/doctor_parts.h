@@ -28,8 +28,8 @@ void doctor_check_service(const struct setup *setup, pid_t daemon, struct findin
 // doctor_host.c: who else counts, files and memory that event groups take, and what the platform is.
 void doctor_check_host(const struct setup *setup, pid_t daemon, struct findings *findings);
 
-// doctor_uncore.c: what is measured outside the cores.
-void doctor_check_uncore(const struct setup *setup, struct findings *findings);
+// doctor_uncore.c: what is measured outside the cores, and what the configuration names there in vain.
+void doctor_check_uncore(const struct setup *setup, const struct options *options, struct findings *findings);
 
 // doctor_memory.c: what the kernel counts of memory.
 void doctor_check_memory(const struct setup *setup, struct findings *findings);

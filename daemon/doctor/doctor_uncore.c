@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemon/check/advice.h"
 #include "daemon/doctor/doctor_parts.h"
 #include "daemon/run/summary.h"
 
@@ -98,7 +99,23 @@ static void say_trouble(const struct setup *setup, const struct view_pmu_error *
                              : remedy_of(trouble));
 }
 
-void doctor_check_uncore(const struct setup *setup, struct findings *findings) {
+// What the configuration names and this host lacks, or has otherwise.
+static void check_configuration(const struct setup *setup, const struct options *options, struct findings *findings) {
+    struct advice advice = {.items = NULL};
+    advice_uncore(setup, options, &advice);
+    for (size_t i = 0; i < advice.n; i++) {
+        const struct advice_item *item = &advice.items[i];
+        findings_add(findings, FINDING_WARNING, item->check, "%s%s%s", item->prefix, config_origin_text(item->at).text,
+                     item->text);
+        findings_remedy(findings, "%s",
+                        item->remedy ? item->remedy
+                                     : "leave it where the configuration is meant for other hosts, too; 'topdownd list "
+                                       "pmus' and 'topdownd list boxes' show what this one has");
+    }
+    advice_deinit(&advice);
+}
+
+void doctor_check_uncore(const struct setup *setup, const struct options *options, struct findings *findings) {
     const struct source_troubles *first = &setup->types[0].source->troubles;
     const struct setup_unmeasured *others = &setup->unmeasured;
     char text[SUMMARY_BOXES_MAX];
@@ -109,6 +126,7 @@ void doctor_check_uncore(const struct setup *setup, struct findings *findings) {
     for (size_t i = 0; i < first->n; i++)
         if (first->errors[i].uncore)
             say_trouble(setup, &first->errors[i], findings);
+    check_configuration(setup, options, findings);
     for (size_t i = 0; i < others->n; i++) {
         summary_describe_unmeasured(&others->kinds[i], text, sizeof text);
         findings_add(findings, FINDING_OK, "not_measured", "%s", text);

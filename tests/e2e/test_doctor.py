@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -137,6 +136,16 @@ def test_a_peak_that_is_not_known_and_pmus_that_are_missing_are_told_with_a_reme
         test_hosts.write_all(folder, {"hypervisor/type": "xen"})
         found = on(folder)["uncore"]
         assert found["state"] == "ok" and "as most virtual machines" in found["text"] and not found["remedy"], found
+
+
+def test_what_the_configuration_names_outside_the_cores_and_the_host_lacks_is_told():
+    yaml = listen(e2e.free_port()) + 'uncore: {groups: [memory, io], peak: {0: 307.2GB, 5: 100GB}, boxes: {exclude: ["nix_*"]}}\n'
+    found = doctor("--pmu", "sim:sapphire-rapids", yaml=yaml)
+    for check, says in (("uncore_groups", "has io: "), ("peak_socket", "names socket 5, "), ("boxes_missing", "nix_*")):
+        assert found[check]["state"] == "warning" and says in found[check]["text"], (check, found)
+        assert "topdownd.yaml:2:" in found[check]["text"] and "other hosts" in found[check]["remedy"], found
+    wrong = doctor("--pmu", "sim:sapphire-rapids", yaml=listen(e2e.free_port()) + "uncore: {peak: 100GB}\n")["peak_differs"]
+    assert wrong["state"] == "warning" and "307.2 GB/s" in wrong["text"] and "uncore.peak: auto" in wrong["remedy"], wrong
 
 
 def test_a_peak_that_the_memorys_clock_tells_is_measured():
