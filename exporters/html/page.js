@@ -127,9 +127,9 @@
       const side = x + LABEL < WIDTH ? `left:${x / WIDTH * 100}%` : `right:${(1 - x / WIDTH) * 100}%`;
       canvas.append(element("span", { class: "mark", style: `${side};top:${row * 1.6}em` }, String(i + 1)));
     });
-    const axis = element("div", { class: "x" });
+    const axis = element("div", { class: "x" }), seconds = answer.step_seconds * steps, length = seconds < 1800 ? "00:00:00".length : "00:00".length;
     for (let part = 0; part <= 4; part++)
-      axis.append(element("span", {}, begin === null ? "" : clock(begin + answer.step_seconds * (part / 4 * steps - (steps - answer.steps))).slice(0, 5)));
+      axis.append(element("span", {}, begin === null ? "" : clock(begin + seconds * (part / 4 - 1) + answer.step_seconds * answer.steps).slice(0, length)));
     const scale = element("div", { class: "y" }, element("span", {}, top), element("span", {}, "0"));
     return element("figure", { class: "plot" }, scale, canvas, axis);
   };

@@ -197,6 +197,10 @@ def test_an_address_opens_a_history_and_the_map_of_cpus():
         tab.wait("document.querySelector('#history path') && document.querySelector('#map button')", "the plot and the map")
         assert "(ipc), last hour" in tab.do("document.querySelector('#history h2').textContent")
         assert tab.do("[...document.querySelectorAll('#history .plot path')].map((path) => path.className.baseVal)") == ["l0", "l1"]  # two sockets
+        times = [sum(int(part) * unit for part, unit in zip(text.split(":"), (3600, 60, 1)))
+                 for text in tab.do("[...document.querySelectorAll('#history .plot')[0].querySelectorAll('.x span')].map((e) => e.textContent)")]
+        apart = {(after - before) % 86400 for before, after in zip(times, times[1:])}
+        assert len(times) == 5 and min(apart) > 0 and max(apart) - min(apart) <= 1, times  # to the second, as it is short
         marks = [mark["text"] for mark in daemon.json("/api/v1/history?metric=ipc")["marks"]]
         assert all(text in tab.do("document.querySelector('#history .marks').textContent") for text in marks), marks
         assert tab.do("document.querySelectorAll('#history .mark').length") == len(marks)
