@@ -184,7 +184,7 @@ def test_a_changed_password_counts_and_the_old_one_no_longer():
 
 def test_a_judgement_that_came_too_late_admits_no_later_request():
     files = web_files.Files()
-    hash_ = subprocess.run(["htpasswd", "-nbBC", "13", "x", "secret"], capture_output=True, text=True, timeout=e2e.TIMEOUT,
+    hash_ = subprocess.run(["htpasswd", "-nbBC", "11", "x", "secret"], capture_output=True, text=True, timeout=e2e.TIMEOUT,
                            check=True).stdout.strip()[2:]
     protected = web_files.users(alice=hash_)
     with web_files.Served(files.write(protected)) as daemon:
