@@ -7,7 +7,9 @@
 #include "core/base/alarm.h"
 #include "core/plan/plan_turns.h"
 #include "daemon/base/log.h"
+#include "exporters/view/text.h"
 
+enum { NAMES_MAX = 4 };
 static const double LESS = 0.9; // of the time that a group should have: the rest is the moments of reading
 
 struct watch {
@@ -18,18 +20,27 @@ struct watch {
     struct {
         double enabled, running;
     } * seconds;          // totals by event group, over all CPUs
+    bool *stalled;        // by catalog event: that it runs and has never counted was said
     struct alarm *alarms; // by catalog metric: its rate needs a cause
     double gap_seconds;
     int error, round_error; // of the last whole round, or newer; of the round so far; 0: none
 };
 
-static void continue_alarms(struct watch *watch, const struct watch *before) {
+static void continue_states(struct watch *watch, const struct watch *before) {
     const struct catalog *catalog = watch->layout->catalog, *old = before->layout->catalog;
     for (size_t m = 0; m < catalog->n_metrics; m++) {
         int metric = catalog == old ? (int)m : catalog_find_metric(old, catalog->metrics[m].name);
         if (metric >= 0)
             watch->alarms[m] = before->alarms[metric];
     }
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        int event = catalog == old ? (int)e : catalog_find_event(old, catalog->events[e].name);
+        watch->stalled[e] = event >= 0 && before->stalled[event];
+    }
+}
+
+static bool is_stalled(const struct watch *watch, const struct snapshot *snapshot, size_t event) {
+    return snapshot->values[snapshot_trouble(watch->layout, event, EVENT_STALLED)] > 0;
 }
 
 static void note_seconds(struct watch *watch, const struct snapshot *snapshot) {
@@ -49,11 +60,12 @@ struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix
     watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
     watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
     watch->seconds = calloc(layout->plan->n_groups + 1, sizeof *watch->seconds);
+    watch->stalled = calloc(layout->catalog->n_events + 1, sizeof *watch->stalled);
     watch->alarms = calloc(layout->catalog->n_metrics + 1, sizeof *watch->alarms);
-    if (!watch->windows || !watch->trouble || !watch->seconds || !watch->alarms)
+    if (!watch->windows || !watch->trouble || !watch->seconds || !watch->stalled || !watch->alarms)
         return watch_free(watch);
     if (before)
-        continue_alarms(watch, before);
+        continue_states(watch, before);
     for (size_t g = 0; g < layout->plan->n_groups; g++)
         memcpy(watch->windows[g], now->values + snapshot_windows(layout, g, 0), sizeof watch->windows[g]);
     note_seconds(watch, now);
@@ -64,6 +76,7 @@ struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix
 struct watch *watch_free(struct watch *watch) {
     if (watch) {
         free(watch->alarms);
+        free(watch->stalled);
         free(watch->seconds);
         free(watch->trouble);
         free(watch->windows);
@@ -122,6 +135,32 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
     }
 }
 
+// One line for all events that stall now, or no longer do, with a few of their names.
+static void watch_events(struct watch *watch, const struct snapshot *snapshot, bool stalled) {
+    const struct snapshot_layout *layout = watch->layout;
+    struct text names = {0};
+    size_t n = 0;
+    for (size_t e = 0; e < layout->n_events; e++) {
+        bool *said = &watch->stalled[layout->events[e]];
+        if (is_stalled(watch, snapshot, e) != stalled || *said == stalled)
+            continue;
+        *said = stalled;
+        if (n++ < NAMES_MAX)
+            text_format(&names, "%s%s", n > 1 ? ", " : "", layout->catalog->events[layout->events[e]].name);
+    }
+    if (n > NAMES_MAX)
+        text_format(&names, " and %zu more (/api/v1/status lists them)", n - NAMES_MAX);
+    const char *list = names.data ? names.data : "";
+    if (n > 0 && stalled)
+        log_warning(
+            "%sthese events have never counted, though what they are compared with does, so that their metrics are "
+            "not believed: %.*s",
+            watch->prefix, (int)names.length, list);
+    else if (n > 0)
+        log_info("%sthese events have now counted for the first time: %.*s", watch->prefix, (int)names.length, list);
+    text_free(&names);
+}
+
 static void watch_metric(struct watch *watch, const struct snapshot *snapshot, size_t m) {
     const struct catalog_metric *metric = &watch->layout->catalog->metrics[watch->layout->plan->metrics[m].metric];
     struct alarm *alarm = &watch->alarms[watch->layout->plan->metrics[m].metric];
@@ -155,6 +194,8 @@ void watch_round(struct watch *watch, const struct snapshot *snapshot, int round
         watch_group(watch, snapshot, g); // of the cores' rounds that end between, each has its own troubles
     if (!snapshot->within_round)
         note_seconds(watch, snapshot);
+    watch_events(watch, snapshot, true);
+    watch_events(watch, snapshot, false);
     for (size_t m = 0; m < watch->layout->n_metrics; m++)
         watch_metric(watch, snapshot, m);
     double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];

@@ -126,7 +126,7 @@ static void add_bound(struct json *json, const struct scene *scene) {
     struct bound bound = bound_find(scene->tree);
     if (bound.n == 0) {
         json_null(json, "bound");
-        json_string(json, "bound_reason", view_bound_reason(scene->view, &bound, scene->snapshot, scene->scope));
+        json_string(json, "bound_reason", view_bound_reason(scene->view, &bound, scene->snapshot, scene->scope).text);
         return;
     }
     json_begin_object(json, "bound");

@@ -502,7 +502,8 @@ def test_an_event_that_never_counts_is_listed_and_only_its_metrics_are_absent():
     with changed_steady_host(without_misses) as daemon:
         snapshot, page = daemon.wait_round(2), daemon.get("/metrics")
         cpus, status, html = daemon.get("/metrics/cpu"), daemon.json("/api/v1/status"), daemon.get("/")
-        plan = daemon.json("/api/v1/plan")
+        plan, log = daemon.json("/api/v1/plan"), daemon.log()
+    assert len(re.findall("warning: these events have never counted, .* not believed: LL_CACHE_MISS_RD\n", log)) == 1, log
     assert [(e["event"], e["state"]) for e in status["events_not_live"]] == [("LL_CACHE_MISS_RD", "stalled")], status
     assert e2e.value_of(page, "topdownd_event_not_live") == 1, "more than one event, or more than one state of it"
     assert "LL_CACHE_MISS_RD" in html and "LL_CACHE_MISS_RD" not in cpus

@@ -262,6 +262,14 @@ def test_where_it_cannot_draw_it_says_what_can_be_done():
         assert done.returncode == 2 and "install the package topdownd-top" in done.stderr, done
 
 
+def test_a_host_that_does_nothing_is_no_riddle():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(ROOT, "scenarios/zen4.json"), encoding="utf-8") as file:
+            host = json.load(file) | {"assignments": []}
+        done = call("--once", "--pmu", f"sim:{e2e.write_text(os.path.join(folder, 'idle.json'), json.dumps(host))}")
+    assert "\nNot known: nothing was done: no pipeline slots were counted.\n" in done.stdout, done
+
+
 class Hostile:
     """A server that answers every request with the same bytes."""
 

@@ -211,6 +211,30 @@ static void test_an_answer_whose_interval_overlaps_the_next_ones_says_so(void **
     host_deinit(&host);
 }
 
+static void test_the_answer_names_the_event_that_never_counts_and_an_idle_host(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = snapshot_new(host.layout);
+    for (size_t m = 0; m < host.layout->n_metrics; m++)
+        snapshot->absent[snapshot_state(host.layout, 0, m)] = ABSENT_UNDEFINED;
+    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, "Not known: nothing was done: no pipeline slots were counted.");
+    for (size_t m = 0; m < host.layout->n_metrics; m++)
+        snapshot->absent[snapshot_state(host.layout, 0, m)] = ABSENT_STALLED;
+    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, "Not known: an event that it needs runs and has never counted.");
+    snapshot->values[snapshot_trouble(host.layout, 0, EVENT_STALLED)] = 1;
+    assert_bound(
+        &host, snapshot, "", JUDGE_UNKNOWN,
+        "Not known: it needs CYCLES, which runs and has never counted: this CPU, or its hypervisor, may lack it.");
+    for (size_t e = 1; e < host.layout->n_events; e++)
+        snapshot->values[snapshot_trouble(host.layout, e, EVENT_STALLED)] = 1;
+    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN,
+                 "Not known: it needs CYCLES and others, which run and have never counted: this CPU, or its "
+                 "hypervisor, may lack them.");
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_without_values_the_answer_is_why(void **state) {
     (void)state;
     struct exporter_host host;
@@ -460,6 +484,7 @@ int main(void) {
         cmocka_unit_test(test_where_nothing_is_above_its_threshold_the_largest_is_named),
         cmocka_unit_test(test_where_every_root_is_low_the_answer_says_so),
         cmocka_unit_test(test_an_answer_whose_interval_overlaps_the_next_ones_says_so),
+        cmocka_unit_test(test_the_answer_names_the_event_that_never_counts_and_an_idle_host),
         cmocka_unit_test(test_without_values_the_answer_is_why),
         cmocka_unit_test(test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured),
         cmocka_unit_test(test_a_missing_value_between_two_limits_leaves_a_threshold_open),

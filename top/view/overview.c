@@ -81,7 +81,10 @@ static unsigned put_verdict(const struct view_data *data, const struct frame_typ
                             unsigned row) {
     const struct frame_bound *bound = &type->bound;
     unsigned rows = grid->rows >= 40 ? 8 : grid->rows >= 24 ? 5 : 2;
-    const char *text = data->frame->n_types > 1 && type->name[0] == '\0' ? data->frame->bound_text : bound->text;
+    bool of_all = data->frame->n_types > 1 && type->name[0] == '\0';
+    char unknown[VERDICT_COMMAND_MAX];
+    (void)snprintf(unknown, sizeof unknown, "Not known: %s.", bound->text);
+    const char *text = of_all ? data->frame->bound_text : bound->known ? bound->text : unknown;
     if (data->frame->n_types > 1)
         row += grid_wrap(grid, row, rows, 0, STYLE_PLAIN, data->frame->bound_text);
     row += grid_wrap(grid, row, rows, 0, bound->known ? STYLE_STRONG : STYLE_WARNING, text);
