@@ -110,11 +110,14 @@ static double constant(const struct evaluation *e, enum formula_name_kind kind, 
 static int lookup(void *context, enum formula_name_kind kind, const char *name, size_t length,
                   struct formula_symbol *out) {
     const struct evaluation *e = context;
-    if (kind != FORMULA_ID) {
-        *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_NUMBER, .number = constant(e, kind, name, length)};
+    double number = kind == FORMULA_ID ? NAN : constant(e, kind, name, length);
+    if (!isnan(number)) {
+        *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_NUMBER, .number = number};
         return 0;
     }
-    int metric = find_metric(e, name, length), count = find_count(e->counts, name, length);
+    // a literal without a value is as missing as an event without a count
+    int metric = kind == FORMULA_ID ? find_metric(e, name, length) : -1;
+    int count = kind == FORMULA_ID ? find_count(e->counts, name, length) : -1;
     if (metric >= 0)
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_METRIC, .index = (unsigned)metric};
     else
@@ -130,12 +133,23 @@ static int compile(struct evaluation *e, size_t i) {
     e->self = i;
     metric->error[0] = '\0';
     metric->value = NAN;
+    metric->missing = false;
     metric->state = STATE_NEW;
     int r = formula_compile(metric->text, &scope, &metric->formula, &fault);
     if (r != -EINVAL)
         return r;
     (void)snprintf(metric->error, sizeof metric->error, "formula, column %zu: %s", fault.column, fault.text);
     return 0;
+}
+
+static bool lacks_an_input(const struct evaluation *e, const struct formula *formula) {
+    for (size_t v = 0; v < formula->n_variables; v++)
+        if (isnan(e->events[formula->variables[v]]))
+            return true;
+    for (size_t m = 0; m < formula->n_metrics; m++)
+        if (e->metrics[formula->metrics[m]].missing)
+            return true;
+    return false;
 }
 
 // A chain of metrics is at most as long as the number of metrics, which a thread's stack can hold.
@@ -152,7 +166,8 @@ static void evaluate(struct evaluation *e, size_t i) {
         else if (used->error[0] != '\0')
             (void)snprintf(metric->error, sizeof metric->error, "uses the metric %.100s, which is wrong", used->name);
     }
-    if (metric->formula && metric->error[0] == '\0')
+    metric->missing = metric->formula && lacks_an_input(e, metric->formula);
+    if (metric->formula && metric->error[0] == '\0' && !metric->missing)
         metric->value = formula_evaluate(metric->formula, e->events, e->values);
     e->values[i] = metric->value;
     metric->state = STATE_DONE;

@@ -6,7 +6,9 @@
 // Its purpose is to compare a spec's formulas with those of other tools.
 //
 // A name in a formula is the unscaled value of the metric of that name on the same PMU, ignoring case. A metric's own
-// name, and every other name, is an event. An event without a count is NaN.
+// name, and every other name, is an event. A metric has no value if an event of its formula has no count, a literal has
+// no value, or a metric that it uses is without one for that reason: perf's rules would make max(event, 0) a 0. A
+// branch that constants rule out needs nothing.
 
 #include <stddef.h>
 
@@ -32,6 +34,7 @@ struct evaluation_metric {
     char error[FAULT_TEXT_MAX + 40]; // "" if it could be evaluated
     // for the evaluation
     struct formula *formula;
+    bool missing;
     unsigned char state;
 };
 

@@ -98,6 +98,7 @@ def translate(text, values):
                 value = values[word.lower() if kind == "literal" else unescape(word)]
             python.append(f"V[{len(constants)}]")
             constants.append(Value(math.nan if value is None else value))
+            constants[-1].missing, constants[-1].fixed = value is None, kind not in ("name", None)
     return " ".join(python), constants
 
 

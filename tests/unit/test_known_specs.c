@@ -86,6 +86,31 @@ static void test_what_a_cpu_that_does_little_exports_is_made_of_what_is_known(vo
     assert_true(numbers.exported > 20000 && numbers.invented > 300);
 }
 
+static void test_no_metric_has_a_value_where_nothing_was_counted(void **state) {
+    (void)state;
+    size_t n = 0;
+    glob_t paths;
+    assert_int_equal(glob("specs/*.json", 0, NULL, &paths), 0);
+    for (size_t i = 0; i < paths.gl_pathc; i++) {
+        if (strcmp(paths.gl_pathv[i], "specs/cpus.json") == 0)
+            continue;
+        struct catalog *catalog = load(paths.gl_pathv[i]);
+        double *counts = room(catalog->n_events), *values = room(catalog->n_metrics);
+        for (size_t e = 0; e < catalog->n_events; e++)
+            counts[e] = NAN;
+        for (size_t m = 0; m < catalog->n_metrics; m++, n++) {
+            values[m] = formula_evaluate_known(catalog->metrics[m].formula, counts, values);
+            if (!isnan(values[m]))
+                fail_msg("%s: %s is %g", paths.gl_pathv[i], catalog->metrics[m].name, values[m]);
+        }
+        free(values);
+        free(counts);
+        catalog_free(catalog);
+    }
+    globfree(&paths);
+    assert_true(n > 4000);
+}
+
 // `X if it is memory bound less than 0.2, else 0` says nothing of a CPU that counts nothing.
 static void test_an_idle_cpu_has_no_likelihood_of_a_core_bound(void **state) {
     (void)state;
@@ -103,6 +128,7 @@ static void test_an_idle_cpu_has_no_likelihood_of_a_core_bound(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_cpu_that_does_little_exports_is_made_of_what_is_known),
+        cmocka_unit_test(test_no_metric_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(test_an_idle_cpu_has_no_likelihood_of_a_core_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

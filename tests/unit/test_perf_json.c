@@ -69,8 +69,15 @@ static void errors_show(const struct errors *errors) {
 }
 
 static struct catalog *load(const struct cpu *cpu, bool all_events) {
-    const struct perf_json_request request = {
-        .path = ARCH, .cpuid = cpu->cpuid, .trees = TREES, .pmu = cpu->pmu, .all_events = all_events};
+    struct environment environment;
+    environment_init(&environment);
+    environment.facts.literals[LITERAL_HAS_PMEM] = 0;
+    const struct perf_json_request request = {.path = ARCH,
+                                              .cpuid = cpu->cpuid,
+                                              .trees = TREES,
+                                              .pmu = cpu->pmu,
+                                              .environment = &environment,
+                                              .all_events = all_events};
     struct errors errors = {.n = 0};
     struct catalog *catalog = NULL;
     int r = vendor_load_perf(&request, &errors, &catalog);
@@ -152,6 +159,7 @@ static void counts_make(const struct catalog *catalog, uint64_t *random, double 
             evaluation_counts_add(counts, names->aliases[a], values[catalog_find_event(catalog, names->aliases[a])]),
             0);
     assert_int_equal(evaluation_counts_add(counts, "#smt_on", 1), 0);
+    assert_int_equal(evaluation_counts_add(counts, "#has_pmem", 0), 0);
     if (!isnan(catalog->environment.literals[LITERAL_SLOTS]))
         assert_int_equal(evaluation_counts_add(counts, "#slots", catalog->environment.literals[LITERAL_SLOTS]), 0);
 }
