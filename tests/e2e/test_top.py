@@ -238,7 +238,8 @@ def test_a_recording_is_paused_and_stepped():
             screen.press("}")
             e2e.wait_for(lambda: screen.lines()[0].split()[-1] == newest, "the end")
         done = call("--replay", path, "--once")
-        assert done.returncode == 0 and "REPLAY" in done.stdout.splitlines()[0], done
+        first_line = done.stdout.splitlines()[0]
+        assert done.returncode == 0 and "REPLAY" in first_line and first_line.split()[-1] == newest, (done, newest)
         done = call("--replay", f"{folder}/none", "--once")
         assert done.returncode == 2 and f"{folder}/none" in done.stderr, done
 

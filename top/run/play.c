@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <sys/socket.h>
 
-enum { LEAP = 10, WANTED_MAX = 100 };
+enum { LEAP = 10, WANTED_MAX = 100, AHEAD = 32 }; // AHEAD: moments that are asked for at once
 
 static const double SPEEDS[] = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 0}; // 0: as fast as possible
 enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS };
@@ -110,6 +111,16 @@ bool play_work(struct play *play, struct follow *follow, double now) {
     timeline_move(&follow->timeline, 1);
     play->shown_at = now;
     return true;
+}
+
+void play_to_end(struct play *play) {
+    char wanted[AHEAD], said[AHEAD];
+    memset(wanted, 'n', sizeof wanted);
+    ssize_t n = play->fd >= 0 ? AHEAD : 0;
+    while (n > 0 && !play->over && send(play->fd, wanted, (size_t)n, MSG_NOSIGNAL) == n) {
+        n = recv(play->fd, said, sizeof said, 0); // 0: the process has ended
+        play->over = n > 0 && memchr(said, 'e', (size_t)n);
+    }
 }
 
 int play_wait_ms(const struct play *play, const struct follow *follow, double now, int otherwise) {

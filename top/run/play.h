@@ -23,6 +23,10 @@ void play_act(struct play *play, struct follow *follow, enum view_action action,
 // Goes on to the next moment if it is time. True: the screen changes.
 bool play_work(struct play *play, struct follow *follow, double now);
 
+// Lets a recording run to its end before anything is read, as fast as it goes; returns at once where a daemon is
+// followed.
+void play_to_end(struct play *play);
+
 // Milliseconds until there is something to do, at most `otherwise`.
 int play_wait_ms(const struct play *play, const struct follow *follow, double now, int otherwise);
 

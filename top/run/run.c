@@ -140,6 +140,7 @@ static bool is_complete(const struct top *top) {
 }
 
 static void run_once(struct top *top) {
+    play_to_end(&top->play);
     double until = monotonic() + ONCE_SECONDS;
     bool refused = false;
     while (!is_complete(top) && !top->child_gone && !refused && monotonic() < until) {
