@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 
 static double number_of(const cJSON *object, const char *key) {
@@ -10,15 +11,31 @@ static double number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(value) ? value->valuedouble : NAN;
 }
 
-// The scopes begin with the host.
-static int read_type(const cJSON *page, size_t type, json_values_take *take, void *context) {
-    const cJSON *host = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(page, "scopes"), 0), *metric;
-    const cJSON *metrics = cJSON_GetObjectItemCaseSensitive(host, "metrics");
-    if (!cJSON_IsObject(metrics) || !(number_of(page, "sequence") > 0))
+static int read_scope(const cJSON *scope, size_t type, json_values_take *take, void *context) {
+    const cJSON *metrics = cJSON_GetObjectItemCaseSensitive(scope, "metrics"), *metric;
+    double socket = number_of(scope, "socket");
+    if (!cJSON_IsObject(metrics))
         return -EINVAL;
-    cJSON_ArrayForEach(metric, metrics) take(type, metric->string, number_of(metric, "value"), number_of(metric, "low"),
-                                             number_of(metric, "high"), context);
+    cJSON_ArrayForEach(metric, metrics) {
+        const struct json_value value = {.type = type,
+                                         .socket = socket >= 0 && socket <= INT_MAX ? (long)socket : JSON_VALUES_HOST,
+                                         .metric = metric->string,
+                                         .value = number_of(metric, "value"),
+                                         .low = number_of(metric, "low"),
+                                         .high = number_of(metric, "high")};
+        take(&value, context);
+    }
     return 0;
+}
+
+static int read_type(const cJSON *page, size_t type, json_values_take *take, void *context) {
+    const cJSON *scopes = cJSON_GetObjectItemCaseSensitive(page, "scopes"), *scope;
+    int r = cJSON_GetArraySize(scopes) > 0 && number_of(page, "sequence") > 0 ? 0 : -EINVAL;
+    cJSON_ArrayForEach(scope, scopes) {
+        if (r == 0)
+            r = read_scope(scope, type, take, context);
+    }
+    return r;
 }
 
 int json_values_read(const char *text, size_t length, json_values_take *take, void *context) {

@@ -2,12 +2,21 @@
 #ifndef TOPDOWND_CONFIG_JSON_JSON_VALUES_H
 #define TOPDOWND_CONFIG_JSON_JSON_VALUES_H
 
-// Reads the host's values from the page /api/v1/snapshot of a topdownd (docs/api.md).
+// Reads values from the page /api/v1/snapshot of a topdownd (docs/api.md): those of the host, or with ?scope=socket
+// those of its sockets.
 
 #include <stddef.h>
 
-// A metric of a core type, by its place among the types; NaN: null.
-typedef void json_values_take(size_t type, const char *metric, double value, double low, double high, void *context);
+// A metric of a core type, by its place among the types. `socket` is the kernel's number, JSON_VALUES_HOST that of the
+// host. NaN: null.
+enum { JSON_VALUES_HOST = -1 };
+struct json_value {
+    size_t type;
+    long socket;
+    const char *metric;
+    double value, low, high;
+};
+typedef void json_values_take(const struct json_value *value, void *context);
 
 // Returns the number of core types, or -EINVAL if this is no such page, or if nothing was measured yet.
 int json_values_read(const char *text, size_t length, json_values_take *take, void *context);

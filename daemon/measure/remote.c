@@ -30,25 +30,38 @@ struct remote {
 
 // ---- a page ----
 
-static void take_value(size_t type, const char *name, double value, double low, double high, void *context) {
+// -1: the daemon measures a socket that this set-up does not have.
+static int scope_of(const struct topology *topology, long socket) {
+    if (socket == JSON_VALUES_HOST)
+        return 0;
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        if (topology->sockets[s].id == socket)
+            return (int)snapshot_scope_socket(s);
+    return -1;
+}
+
+static void take_value(const struct json_value *read, void *context) {
     struct remote *remote = context;
-    if (type >= remote->setup->n_types)
+    if (read->type >= remote->setup->n_types)
         return;
-    struct snapshot *snapshot = remote->snapshots[type];
+    struct snapshot *snapshot = remote->snapshots[read->type];
     const struct snapshot_layout *layout = snapshot->layout;
-    for (size_t m = 0; m < layout->n_metrics; m++) {
-        if (strcmp(view_metric(remote->views[type], m)->export_name, name) != 0)
+    int found = scope_of(layout->topology, read->socket);
+    size_t scope = (size_t)found;
+    for (size_t m = 0; m < layout->n_metrics && found >= 0; m++) {
+        if (strcmp(view_metric(remote->views[read->type], m)->export_name, read->metric) != 0)
             continue;
-        snapshot->values[snapshot_metric(layout, 0, m)] = value;
-        snapshot->values[snapshot_low(layout, 0, m)] = low;
-        snapshot->values[snapshot_high(layout, 0, m)] = high;
-        snapshot->absent[snapshot_state(layout, 0, m)] = (uint8_t)(isfinite(value) ? ABSENT_NOT : ABSENT_NO_ROUND);
+        snapshot->values[snapshot_metric(layout, scope, m)] = read->value;
+        snapshot->values[snapshot_low(layout, scope, m)] = read->low;
+        snapshot->values[snapshot_high(layout, scope, m)] = read->high;
+        snapshot->absent[snapshot_state(layout, scope, m)] =
+            (uint8_t)(isfinite(read->value) ? ABSENT_NOT : ABSENT_NO_ROUND);
     }
 }
 
-static int read_page(struct remote *remote, const struct config_listen *at) {
+static int read_page(struct remote *remote, const struct config_listen *at, const char *path) {
     struct text page = {0};
-    int r = loopback_get(at->address, at->port, "/api/v1/snapshot", &page);
+    int r = loopback_get(at->address, at->port, path, &page);
     if (r == 0)
         r = json_values_read(page.data, page.length, take_value, remote) < 0 ? -EINVAL : 0;
     text_free(&page);
@@ -65,7 +78,9 @@ static int look(struct remote *remote, const struct config_listen *at) {
         r = remote->snapshots[i] ? r : -ENOMEM;
     }
     if (r == 0)
-        r = read_page(remote, at);
+        r = read_page(remote, at, "/api/v1/snapshot");
+    if (r == 0)
+        r = read_page(remote, at, "/api/v1/snapshot?scope=socket");
     for (size_t i = 0; i < n; i++) {
         struct snapshot *snapshot = remote->snapshots[i];
         if (r == 0) {
@@ -88,6 +103,7 @@ static bool tell(struct remote *remote, bool whole) {
     struct report reports[SOURCE_TYPES_MAX];
     struct snapshot *snapshots[SOURCE_TYPES_MAX];
     const struct output_head head = {.hostname = remote->setup->hostname, .how = "read"};
+    enum report_scope finest = remote->request->output->finest == REPORT_HOST ? REPORT_HOST : REPORT_SOCKET;
     size_t n = 0;
     bool any = false;
     for (size_t i = 0; i < remote->setup->n_types; i++) {
@@ -95,7 +111,7 @@ static bool tell(struct remote *remote, bool whole) {
         snapshots[n] = collected_result(whole ? remote->whole[i] : remote->interval[i], &view);
         if (!snapshots[n])
             continue;
-        if (report_init(&reports[n], view, snapshots[n], REPORT_HOST) == 0)
+        if (report_init(&reports[n], view, snapshots[n], finest) == 0)
             any = any || report_has_values(&reports[n]);
         reports[n].from_seconds = whole ? 0 : remote->interval_begun_seconds;
         reports[n++].to_seconds = seconds_since(remote);

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters/view/view_bound.h"
 #include "exporters/view/view_boxes.h"
 #include "exporters/view/view_memory.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
-#include "exporters/view/view_waits.h"
+#include "exporters/view/view_sockets.h"
 
 static const char *const SCOPES[REPORT_SCOPES] = {
     [REPORT_HOST] = "host", [REPORT_SOCKET] = "socket", [REPORT_CPU] = "cpu"};
@@ -163,6 +162,16 @@ static int add_events(struct report *report) {
 
 static void end(struct text *text) { text_append(text, "", 1); }
 
+// `shown` may be NULL: then it does not say what the memory moves.
+static void put_answer(struct report *report, const struct shown *shown) {
+    const struct shown_type type = {report->view, report->snapshot};
+    struct text *answer = &report->texts.answer;
+    answer->length = 0;
+    if (report->tree->n > 0)
+        report->sockets_differ = view_sockets_verdict(shown, &type, report->tree, &report->bound, answer);
+    end(answer);
+}
+
 static int add_answer(struct report *report) {
     struct report_texts *texts = &report->texts;
     report->tree = tree_new(report->view->layout);
@@ -170,14 +179,12 @@ static int add_answer(struct report *report) {
         return -ENOMEM;
     tree_evaluate(report->tree, report->snapshot, 0);
     report->bound = bound_find(report->tree);
-    if (report->tree->n > 0)
-        view_bound_text(report->view, report->tree, &report->bound, report->snapshot, 0, &texts->answer);
+    put_answer(report, NULL);
     if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
         unsigned metric = report->tree->nodes[report->bound.path[report->bound.n - 1]].metric;
         (void)view_next_text(report->view, metric, &texts->next);
         view_sample_command(report->view, metric, &texts->sample);
     }
-    end(&texts->answer);
     end(&texts->next);
     end(&texts->sample);
     return texts->answer.failed || texts->next.failed || texts->sample.failed ? -ENOMEM : 0;
@@ -208,14 +215,8 @@ int report_tell_memory(struct report *reports, size_t n) {
         shown.types[i] = (struct shown_type){reports[i].view, reports[i].snapshot};
     shown_count(&shown, n);
     for (size_t i = 0; i < shown.n; i++) {
-        struct report *report = &reports[i];
-        struct text *answer = &report->texts.answer;
-        if (report->tree->n == 0)
-            continue;     // there is no answer
-        answer->length--; // its end
-        view_waits_text(&shown, report->tree, &report->bound, 0, answer);
-        text_append(answer, "", 1);
-        if (answer->failed)
+        put_answer(&reports[i], &shown);
+        if (reports[i].texts.answer.failed)
             return -ENOMEM;
     }
     return 0;

@@ -44,6 +44,10 @@ static void add_bound(struct json *json, const struct report *report) {
         json_null(json, "exceeded");
     else
         json_bool(json, "exceeded", report->bound.exceeded == JUDGE_YES);
+    if (report->bound.n == 0)
+        json_null(json, "sockets_differ");
+    else
+        json_bool(json, "sockets_differ", report->sockets_differ);
     json_string(json, "next", said(&report->texts.next));
     json_string(json, "sample_command", said(&report->texts.sample));
 }

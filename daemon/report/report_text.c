@@ -207,6 +207,26 @@ static void put_counts(const struct report *report, struct text *out) {
 
 static bool has_level1(const struct report *report) { return report->tree->n > 0 && report->bound.n > 0; }
 
+static const struct catalog_metric *last_of_path(const struct report *report) {
+    const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
+    return &report->view->layout->catalog->metrics[last->metric];
+}
+
+// Each socket has steps of its own where they differ.
+static void put_next(const struct report *report, const struct screen *screen, struct text *out) {
+    static const char begin[] = "Next: ";
+    struct text words = {0};
+    if (report->sockets_differ)
+        text_format(&words, "for %s, ", view_title(last_of_path(report)));
+    text_append(&words, report->texts.next.data, report->texts.next.length);
+    text_string(out, begin);
+    if (words.failed)
+        out->failed = true;
+    else
+        text_folded(out, words.data, sizeof begin - 1, screen->width);
+    text_free(&words);
+}
+
 static void put_answer(const struct report *report, const struct screen *screen, struct text *out) {
     const struct report_texts *texts = &report->texts;
     if (texts->answer.length > 1) {
@@ -214,10 +234,8 @@ static void put_answer(const struct report *report, const struct screen *screen,
         text_folded(out, texts->answer.data, 0, screen->width);
         text_string(out, screen->colour ? PLAIN : "");
     }
-    if (texts->next.length > 1) {
-        text_string(out, "Next: ");
-        text_folded(out, texts->next.data, 6, screen->width);
-    }
+    if (texts->next.length > 1)
+        put_next(report, screen, out);
     if (texts->sample.length > 1) // one line, so that it can be copied
         text_format(out, "Find the code with:\n  %s\n", texts->sample.data);
 }
@@ -313,10 +331,9 @@ size_t report_text_line(const struct report *report, const struct screen *screen
         text_format(out, " %*s", REPORT_TEXT_MEMORY_WIDTH, "-");
     }
     if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
-        const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
+        const char *verdict = report->sockets_differ ? "the sockets differ" : view_title(last_of_path(report));
         int room = screen->width - (int)(out->length - begin) - 2;
-        text_format(out, "  %.*s", room > 0 ? room : 0,
-                    view_title(&report->tree->layout->catalog->metrics[last->metric]));
+        text_format(out, "  %.*s", room > 0 ? room : 0, verdict);
     }
     text_string(out, "\n");
     return memory_at;

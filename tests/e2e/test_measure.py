@@ -148,6 +148,40 @@ def test_what_passes_outside_the_cores_is_told_of_the_host_and_of_each_socket():
     assert "socket" not in measure("--pmu", f"sim:{path}", "--duration", "6s").stdout.partition("outside the cores")[2]
 
 
+def host_whose_sockets_differ():
+    """Two sockets of two cores: the first waits for memory, the second computes."""
+    host = json.loads(e2e.read_text(os.path.join(ROOT, "scenarios/zen4.json")))
+    host["cores_per_socket"] = 2
+    del host["uncore"]
+    host["assignments"] = [{"cpus": "0-1,4-5", "load": "memory_bound"}, {"cpus": "2-3,6-7", "load": "compute"}]
+    return e2e.write_text(os.path.join(FOLDER.name, "differ.json"), json.dumps(host))
+
+
+def test_where_sockets_differ_the_answer_is_that_of_the_daemon_and_names_each():
+    sockets = re.compile(r"The sockets differ: socket 0: (.+), [0-9.]+ % of pipeline slots; socket 1: (.+), [0-9.]+ % of pipeline slots\.")
+    pmu = f"sim:{host_whose_sockets_differ()}"
+    document = measured("--pmu", pmu, "--duration", "12s", "--interval", "2s")
+    whole, = document["whole"]
+    assert whole["sockets_differ"] and sockets.search(whole["answer"]).groups() == ("Waiting for memory", "Useful work"), whole["answer"]
+    with e2e.Daemon("--pmu", pmu, yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\nprofiles: {default: {groups: [Topdown_L1, core_backend_bound_group]}}\n") as daemon:
+        def says_the_same():
+            bound = daemon.json("/api/v1/topdown")["bound"] or {"sockets_differ": None, "text": ""}
+            return bound["sockets_differ"] and re.sub("[0-9.]+ %", "", bound["text"]) == re.sub("[0-9.]+ %", "", whole["answer"])
+        e2e.wait_for(says_the_same, "the daemon's answer")
+    last = document["intervals"][-1]
+    assert last["sockets_differ"] and sockets.search(last["answer"]), last["answer"]
+    said = measure("--pmu", pmu, "--duration", "12s", "--interval", "2s").stdout
+    assert sockets.search(" ".join(said.split())) and "Next: for Waiting for memory, look at the metric groups" in said, said
+    assert said.partition("\n\n")[0].endswith("  the sockets differ"), said
+
+
+def test_where_sockets_are_alike_they_are_not_named():
+    whole, _ = measured("--pmu", "sim:zen4", "--duration", "12s")["whole"]
+    assert whole["sockets_differ"] is False and "sockets differ" not in whole["answer"], whole["answer"]
+    said = measure("--pmu", "sim:zen4", "--duration", "12s").stdout
+    assert "Next: look at the metric groups" in said and "sockets differ" not in said, said
+
+
 def test_text_has_no_exponents_and_one_sign_for_intervals():
     for name in ("sapphire-rapids", "zen4", "demo"):
         said = measure("--pmu", f"sim:{name}", "--duration", "6s").stdout
@@ -449,10 +483,12 @@ def test_a_daemon_that_may_not_be_asked_is_read_instead():
             daemon.wait_round(1)
             config = e2e.write_text(os.path.join(FOLDER.name, "reader.yaml"), f"listen: [\"127.0.0.1:{daemon.port}\"]\n")
             os.chmod(FOLDER.name, 0o755)
-            done = measure_as_nobody("--config", config, "--path.run", folder, "--duration", "4s", "--json")
+            done = measure_as_nobody("--config", config, "--path.run", folder, "--duration", "4s", "--by", "socket", "--json")
         assert done.returncode == 0 and "these are its own values" in done.stderr, done
-        document = json.loads(done.stdout)
+        document = by_schema(done.stdout)
         assert document["how"] == "read" and of_host(document["whole"][0])["minor_faults_per_second"]["value"] > 0, document
+        of_sockets = [row for row in document["whole"][0]["metrics"] if (row["scope"], row["metric"]) == ("socket", "minor_faults_per_second")]
+        assert of_sockets and sum(row["value"] for row in of_sockets) > 0, document
 
 
 def measure_as_nobody(*words):
