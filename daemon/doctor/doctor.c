@@ -35,7 +35,7 @@ static void examine(const struct setup *setup, const struct options *options, st
     doctor_check_rights(setup, findings);
     doctor_check_host(setup, daemon, findings);
     doctor_check_memory(setup, findings);
-    doctor_check_service(setup, daemon, findings);
+    doctor_check_daemon(setup, options, daemon, findings);
 }
 
 static int print(const struct findings *findings, bool as_json) {

@@ -11,19 +11,21 @@
 
 enum { DOCTOR_NOT_ALLOWED = -1 };
 
-// The process id of the topdownd that answers on the control socket; 0: none does; DOCTOR_NOT_ALLOWED: a socket is
-// there, and this user may not ask.
-pid_t doctor_find_daemon(const struct options *options);
-
 // doctor_pmu.c: one core type's spec, the kernel's leave to count, and the counters that are free. A running daemon has
 // them, so they are not counted then.
 void doctor_check_type(const struct setup *setup, const struct core_type *type, pid_t daemon,
                        struct findings *findings);
 
-// doctor_service.c: whether the service may count, with the rights that its unit gives it; the daemon that runs; the
-// addresses to listen to.
+// doctor_rights.c: whether the service may count, with the rights that its unit gives it.
 void doctor_check_rights(const struct setup *setup, struct findings *findings);
-void doctor_check_service(const struct setup *setup, pid_t daemon, struct findings *findings);
+
+// doctor_daemon.c: the process id of the topdownd that answers on the control socket; 0: none does;
+// DOCTOR_NOT_ALLOWED: a socket is there, and this user may not ask.
+pid_t doctor_find_daemon(const struct options *options);
+
+// The same file: the daemon that runs, and the addresses to listen to.
+void doctor_check_daemon(const struct setup *setup, const struct options *options, pid_t daemon,
+                         struct findings *findings);
 
 // doctor_host.c: who else counts, files and memory that event groups take, and what the platform is.
 void doctor_check_host(const struct setup *setup, pid_t daemon, struct findings *findings);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
+#include "daemon/base/clocks.h"
 #include "daemon/engine/measure.h"
 #include "daemon/engine/replay.h"
 
@@ -38,6 +39,20 @@ void engine_attend_all(struct engine *const *engines, size_t n, struct readers *
     for (size_t i = 0; i < n; i++)
         if (engines[i]->ops->attend)
             engines[i]->ops->attend(engines[i], readers);
+}
+
+bool engine_all_have_plans(struct engine *const engines[], size_t n) {
+    bool all = true;
+    for (size_t i = 0; i < n; i++)
+        all = all && engines[i]->ops->view(engines[i]);
+    return all;
+}
+
+int engine_yield_all(struct engine *const engines[], size_t n, double seconds) {
+    int r = 0;
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = engines[i]->ops->yield(engines[i], clocks_now_ns(), seconds);
+    return r;
 }
 
 void engine_refresh_all(struct engine *const engines[], size_t n) {

@@ -75,6 +75,11 @@ int engine_new_all(struct setup *setup, struct self *self, const struct shown *n
 // Makes the readers those of all engines.
 void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers);
 
+bool engine_all_have_plans(struct engine *const engines[], size_t n);
+
+// Hands the counters of all engines over for so long from now; 0 takes them back. Returns 0 or a negative errno.
+int engine_yield_all(struct engine *const engines[], size_t n, double seconds);
+
 // Shows the set-up's present platform on all pages that can change.
 void engine_refresh_all(struct engine *const engines[], size_t n);
 

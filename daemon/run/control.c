@@ -198,6 +198,19 @@ static void reload_for(struct client *client) {
     (void)sd_event_source_set_enabled(client->timer, SD_EVENT_OFF);
 }
 
+static void answer_status(const struct client *client) {
+    const struct control_requests *requests = &client->control->requests;
+    struct text out = {0};
+    text_string(&out, "ok\n");
+    int r = requests->status(&out, requests->context);
+    r = r == 0 && out.failed ? -ENOMEM : r;
+    if (r < 0)
+        answer(client, "error %s\n", strerror(-r));
+    else
+        (void)send(client->fd, out.data, out.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    text_free(&out);
+}
+
 // The request is a line without its end. Text from a client is never echoed.
 static void serve(struct client *client) {
     static const char verbs[][sizeof "yield "] = {"yield ", "lease "}; // as long as each other
@@ -209,8 +222,13 @@ static void serve(struct client *client) {
         reload_for(client);
         return;
     }
+    if (whole && strcmp(client->request, "status") == 0) {
+        answer_status(client);
+        return;
+    }
     if (!whole || (!lease && strncmp(client->request, verbs[0], strlen(verbs[0])) != 0)) {
-        answer(client, "error there is no such request: 'yield SECONDS', 'lease SECONDS' and 'reload' are all\n");
+        answer(client,
+               "error there is no such request: 'yield SECONDS', 'lease SECONDS', 'reload' and 'status' are all\n");
         return;
     }
     if (!decimal_read(&word, &number) || *word != '\0' || decimal_value(number) > CONTROL_YIELD_SECONDS_MAX ||

@@ -13,10 +13,14 @@
 //                          over; `yield 0` ends all.
 //     reload          ->   ok                  once the new configuration is in force
 //                     ->   error TEXT          a line for each mistake: nothing has changed
+//     status          ->   ok                  and what follows it, a line for each
+//                          listens ADDRESS PORT
+//                          awaits ADDRESS PORT WHY       it is tried again until it can be listened to
 
 #include <systemd/sd-event.h>
 
 #include "core/base/error.h"
+#include "exporters/view/text.h"
 
 // The socket's name in the runtime directory.
 #define CONTROL_NAME "control.sock"
@@ -35,10 +39,14 @@ typedef int control_yield(double seconds, void *context);
 // mistakes in `errors`, or another negative errno.
 typedef int control_reload(struct errors *errors, void *context);
 
+// Appends the lines of `status` that follow "ok". Returns 0 or a negative errno.
+typedef int control_status(struct text *out, void *context);
+
 struct control_requests {
     control_yield *yield;
     control_reload *reload;
-    void *context; // of both
+    control_status *status;
+    void *context; // of all
 };
 
 struct control; // private

@@ -2,9 +2,11 @@
 #include "daemon/run/listening.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "daemon/base/log.h"
 #include "daemon/run/protection.h"
@@ -16,6 +18,7 @@ struct awaited {
     struct http_address at;   // its texts are owned
     size_t place;             // its number at the server
     bool here;                // it listens
+    bool both;                // systemd's [::], which stands for 0.0.0.0 as well
     char why[ERROR_TEXT_MAX]; // "" before the first attempt; what has been logged
 };
 
@@ -194,6 +197,13 @@ static size_t take_configured(const struct config *config, struct http_address a
 
 // ---- sockets of systemd ----
 
+static bool takes_both(const struct inherited_socket *from) {
+    int only_ipv6 = 1;
+    socklen_t size = sizeof only_ipv6;
+    return strcmp(from->address, "::") == 0 &&
+           getsockopt(from->fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_ipv6, &size) == 0 && !only_ipv6;
+}
+
 static int adopt(struct listening *listening, const struct inherited_socket *from, struct errors *errors) {
     struct awaited *address = &listening->addresses[listening->n];
     int r = awaited_init(address, from->text, from->address, from->port, listening->n);
@@ -201,6 +211,7 @@ static int adopt(struct listening *listening, const struct inherited_socket *fro
         return r;
     listening->n++;
     address->here = true;
+    address->both = takes_both(from);
     return http_server_adopt(listening->server, address->place, &address->at, from->fd, errors);
 }
 
@@ -285,6 +296,19 @@ void listening_describe(const struct listening *listening, char *text, size_t si
             continue;
         (void)snprintf(text + length, size - length, "%s%s", before, listening->addresses[i].at.text);
         before = ", ";
+    }
+}
+
+void listening_tell(const struct listening *listening, struct text *out) {
+    for (size_t i = 0; i < listening->n; i++) {
+        const struct awaited *address = &listening->addresses[i];
+        unsigned port = http_server_port(listening->server, address->place);
+        if (address->here)
+            text_format(out, "listens %s %u\n", address->at.address, port);
+        else
+            text_format(out, "awaits %s %u %s\n", address->at.address, (unsigned)address->at.port, address->why);
+        if (address->both)
+            text_format(out, "listens 0.0.0.0 %u\n", port);
     }
 }
 

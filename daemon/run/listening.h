@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "daemon/run/inherited.h"
 #include "exporters/http/http.h"
+#include "exporters/view/text.h"
 #include "exporters/web/web.h"
 
 struct listening; // private
@@ -45,6 +46,9 @@ void listening_announce(struct listening *listening);
 
 // Appends which addresses are awaited, for systemd's status: "; waiting for 192.0.2.1:10813". Cut at size - 1.
 void listening_describe(const struct listening *listening, char *text, size_t size);
+
+// Appends the lines of the control socket's `status` (daemon/run/control.h).
+void listening_tell(const struct listening *listening, struct text *out);
 
 // Warns if others than this host can reach an address, and need neither TLS nor a password (`web`; NULL: none).
 void listening_warn(const struct listening *listening, const struct web *web);

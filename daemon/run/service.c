@@ -107,13 +107,6 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
         send_status(s, type, snapshot);
 }
 
-static bool all_have_plans(const struct service *s) {
-    bool all = true;
-    for (size_t i = 0; i < s->n_engines; i++)
-        all = all && present_view(s, i);
-    return all;
-}
-
 // Shows the current totals of an engine. Where it has shown values for less than an interval and is shown anew, as
 // there are other kinds than before, these stay.
 static struct http_published show(struct service *s, size_t i, bool renew) {
@@ -189,7 +182,7 @@ static int serve(struct service *s) {
 static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
     struct snapshot *snapshot = NULL;
     int r = s->engines[i]->ops->step(s->engines[i], now_ns, &s->deadlines_ns[i], &snapshot);
-    if (r >= 0 && !s->serving && all_have_plans(s))
+    if (r >= 0 && !s->serving && engine_all_have_plans(s->engines, s->n_engines))
         r = serve(s);
     if (snapshot && s->serving)
         publish(s, i, snapshot);
@@ -401,15 +394,19 @@ static int run_loop(struct service *s) {
 // A client wants the counters or (0) no longer needs them. On return the counters have changed hands and pages show it.
 static int on_yield(double seconds, void *context) {
     struct service *s = context;
-    int r = 0;
-    for (size_t i = 0; i < s->n_engines && r == 0; i++)
-        r = s->engines[i]->ops->yield(s->engines[i], clocks_now_ns(), seconds);
+    int r = engine_yield_all(s->engines, s->n_engines, seconds);
     if (r < 0)
         return r; // refused
     r = wake(s, true);
     if (r < 0)
         (void)sd_event_exit(s->loop, r);
     return r;
+}
+
+static int on_status(struct text *out, void *context) {
+    const struct service *s = context;
+    listening_tell(s->listening, out);
+    return 0;
 }
 
 // Signals are blocked before the server's thread exists, so that it inherits the mask.
@@ -455,6 +452,7 @@ static int open_server(struct service *s, const struct inherited *inherited) {
 static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
     struct inherited inherited = {0};
+    const struct control_requests requests = {on_yield, on_reload, on_status, s};
     s->options = options;
     inherited_raise_files();
     start_memory_init();
@@ -466,8 +464,7 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0)
         r = open_server(s, &inherited);
     if (r >= 0 && !options->aside.on)
-        r = control_new(s->loop, options->paths.run, &(struct control_requests){on_yield, on_reload, s}, errors,
-                        &s->control);
+        r = control_new(s->loop, options->paths.run, &requests, errors, &s->control);
     if (r >= 0)
         r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)

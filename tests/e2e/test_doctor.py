@@ -10,8 +10,10 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 
 import e2e
+import test_addresses
 import test_hosts
 import test_uncore
 import uncore_hosts
@@ -212,6 +214,64 @@ def test_a_running_daemon_is_found_and_left_alone():
         pid = str(daemon.process.pid)
     assert pid in found["daemon"]["text"] and pid in found["counters"]["text"], found
     assert (found["counters"]["state"], found["port"]["state"]) == ("not_checked", "ok"), found
+
+
+def test_a_port_that_the_running_daemon_waits_for_is_a_failure():
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host, e2e.Daemon("--pmu", f"sim:{STEADY}") as other:
+        yaml = listen(other.port)
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder, yaml=yaml, ready=False) as daemon:
+            e2e.wait_for(lambda: "the port is taken" in daemon.log(), "its word on the port")
+            e2e.wait_for(lambda: os.path.exists(os.path.join(folder, "control.sock")), "the control socket")
+            found = doctor("--path.sysfs", host, "--path.procfs", host, "--path.run", folder, yaml=yaml)["port"]
+    assert found["state"] == "failure" and "topdownd waits until" in found["text"], found
+    assert "the port is taken, perhaps by another topdownd" in found["remedy"], found
+
+
+def test_a_port_of_which_the_running_daemon_knows_nothing_is_somebody_elses():
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host, socket.socket() as taken, \
+            e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder):
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        found = doctor("--path.sysfs", host, "--path.procfs", host, "--path.run", folder, yaml=listen(taken.getsockname()[1]))["port"]
+    assert found["state"] == "failure" and "Address already in use" in found["text"] and "ss -ltnp" in found["remedy"], found
+
+
+def test_a_daemon_in_another_network_is_asked_where_it_listens():
+    """Nobody but itself knows: its addresses are not this network's. One that stands for all has each of its kind."""
+    port = e2e.free_port()
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host:
+        config = e2e.write_text(os.path.join(folder, "c.yaml"), f'listen: ["0.0.0.0:{port}"]\n')
+        command = test_addresses.in_a_network_of_its_own(BINARY, "--pmu", f"sim:{STEADY}", "--config", config, "--path.data", ROOT,
+                                                         "--path.run", folder)
+        with e2e.Program(command) as daemon:
+            e2e.wait_for(lambda: f"look at http://0.0.0.0:{port}/" in daemon.log(), "the daemon")
+            here = ("--path.sysfs", host, "--path.procfs", host, "--path.run", folder)
+            ok, other = doctor(*here, yaml=listen(port))["port"], doctor(*here, yaml=f'listen: ["[::1]:{port}"]\n')["port"]
+    assert (ok["state"], "as it should be" in ok["text"]) == ("ok", True), ok
+    assert (other["state"], "nobody listens" in other["text"]) == ("warning", True), other
+
+
+def test_a_daemon_that_does_not_say_where_it_listens_is_not_taken_to_have_the_port():
+    def answer(requests):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = requests.accept()
+                with client:
+                    if client.recv(128):
+                        client.sendall(b"error there is no such request: 'yield SECONDS', 'lease SECONDS' and 'reload' are all\n")
+
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host, socket.socket() as taken, \
+            socket.socket(socket.AF_UNIX) as requests:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        requests.bind(os.path.join(folder, "control.sock"))
+        requests.listen()
+        thread = threading.Thread(target=answer, args=(requests,), daemon=True)
+        thread.start()
+        found = doctor("--path.sysfs", host, "--path.procfs", host, "--path.run", folder, yaml=listen(taken.getsockname()[1]))["port"]
+        requests.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert found["state"] == "not_checked" and "does not say" in found["text"] and "restart" in found["remedy"], found
 
 
 def test_a_user_who_may_not_ask_the_daemon_is_not_told_that_none_runs():

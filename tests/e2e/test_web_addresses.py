@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import e2e
+import test_addresses
 
 BINARY, ROOT = e2e.arguments()
 ELSEWHERE = 'listen: ["127.0.0.1:1"]\n'  # not allowed to users, and never asked for here
@@ -18,8 +19,10 @@ PASS_SOCKETS = """
 import os, socket, sys
 sockets = []
 for address in sys.argv[1].split(","):
-    kind = socket.AF_INET6 if address == "::1" else socket.AF_INET
+    kind = socket.AF_INET6 if address in ("::", "::1") else socket.AF_INET
     sockets.append(socket.socket(kind, socket.SOCK_DGRAM if address == "udp" else socket.SOCK_STREAM))
+    if address == "::":
+        sockets[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     sockets[-1].bind((address if address != "udp" else "127.0.0.1", 0))
     if address != "udp":
         sockets[-1].listen()
@@ -82,9 +85,13 @@ def test_what_is_wrong_with_an_address_is_said_before_anything_starts():
             assert "--web.listen-address: listen: " in said or "--web.systemd-socket does not go" in said, said[:600]
 
 
+def line_with_sockets(addresses, *options):
+    return [sys.executable, "-c", PASS_SOCKETS, addresses, BINARY, "--path.data", ROOT, "--pmu", "sim", *options]
+
+
 def with_sockets(addresses, *options):
     """A daemon that is started as systemd would with these sockets."""
-    return e2e.Program([sys.executable, "-c", PASS_SOCKETS, addresses, BINARY, "--path.data", ROOT, "--pmu", "sim", *options])
+    return e2e.Program(line_with_sockets(addresses, *options))
 
 
 def test_sockets_of_systemd_are_served_on_and_outlive_a_reload():
@@ -100,6 +107,21 @@ def test_sockets_of_systemd_are_served_on_and_outlive_a_reload():
             assert done.returncode == 0, (done, daemon.log())
             assert e2e.fetch(port, "/metrics").status == 200
             assert daemon.stop() >= 0
+
+
+def test_a_socket_for_both_kinds_of_addresses_is_told_as_both():
+    with tempfile.TemporaryDirectory() as folder:
+        config = e2e.write_text(os.path.join(folder, "topdownd.yaml"), ELSEWHERE)
+        line = test_addresses.in_a_network_of_its_own(*line_with_sockets("::,127.0.0.2", "--config", config, "--web.systemd-socket",
+                                                                         "--path.run", folder))
+        with e2e.Program(line) as daemon:
+            (_, both), (_, one) = ports_of(daemon, 2)
+            with socket.socket(socket.AF_UNIX) as asks:
+                asks.settimeout(e2e.TIMEOUT)
+                asks.connect(os.path.join(folder, "control.sock"))
+                asks.sendall(b"status\n")
+                said = asks.makefile().read()
+    assert said.splitlines() == ["ok", f"listens :: {both}", f"listens 0.0.0.0 {both}", f"listens 127.0.0.2 {one}"], said
 
 
 def test_a_socket_that_is_no_listening_tcp_one_is_refused():

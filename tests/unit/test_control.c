@@ -53,6 +53,12 @@ static int on_reload(struct errors *errors, void *context) {
     return f->answer == -EINVAL ? errors_add(errors, "/etc/x.yaml", 3, 7, "no such key") : f->answer;
 }
 
+static int on_status(struct text *out, void *context) {
+    const struct fixture *f = context;
+    text_string(out, "listens 127.0.0.1 10813\n");
+    return f->answer;
+}
+
 static void run_loop(const struct fixture *f) {
     for (int idle = 0; idle < 3;) // an accept and the first bytes are two turns
         idle = sd_event_run(f->loop, 0) > 0 ? 0 : idle + 1;
@@ -77,8 +83,9 @@ static int setup(void **state) {
     assert_non_null(mkdtemp(f->folder));
     f->n_files = count_files();
     assert_true(sd_event_new(&f->loop) >= 0);
-    assert_int_equal(
-        control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, f}, &errors, &f->control), 0);
+    assert_int_equal(control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, on_status, f},
+                                 &errors, &f->control),
+                     0);
     assert_non_null(f->control);
     assert_int_equal(control_start(f->control), 0);
     int first = connect_client(f); // the loop makes its timer's file with the first client, and keeps it
@@ -220,8 +227,9 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     struct errors errors = {0};
     struct control *second = NULL;
     size_t files = count_files();
-    assert_int_equal(
-        control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, f}, &errors, &second), -EINVAL);
+    assert_int_equal(control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, on_status, f},
+                                 &errors, &second),
+                     -EINVAL);
     assert_non_null(strstr(errors.items[0].text, "another topdownd listens there"));
     assert_null(second);
     assert_int_equal(count_files(), files);
@@ -236,8 +244,9 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(dead, (const struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(close(dead), 0);
-    assert_int_equal(
-        control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, f}, &errors, &second), 0);
+    assert_int_equal(control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, on_status, f},
+                                 &errors, &second),
+                     0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0660);
@@ -299,6 +308,14 @@ static void test_a_reload_that_cannot_begin_is_answered_with_its_mistakes(void *
     assert_int_equal(f->n_reloads, 2);
 }
 
+static void test_the_status_is_ok_and_lines_or_an_error(void **state) {
+    struct fixture *f = *state;
+    expect_answer(begin(f, "status\n"), "ok\nlistens 127.0.0.1 10813\n");
+    f->answer = -ENOMEM;
+    expect_answer(begin(f, "status\n"), "error Cannot allocate memory\n");
+    ask(f, "status now\n", "error ");
+}
+
 #define WITH_CONTROL(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -308,6 +325,7 @@ int main(void) {
         WITH_CONTROL(test_a_refused_wish_leaves_the_others_as_they_were),
         WITH_CONTROL(test_a_reload_is_answered_when_it_has_ended),
         WITH_CONTROL(test_a_reload_that_cannot_begin_is_answered_with_its_mistakes),
+        WITH_CONTROL(test_the_status_is_ok_and_lines_or_an_error),
         WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),
         WITH_CONTROL(test_clients_that_vanish_leave_nothing_open),
         WITH_CONTROL(test_clients_that_say_nothing_keep_a_bounded_number_of_files_and_go_with_the_daemon),

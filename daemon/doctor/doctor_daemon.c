@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/doctor/doctor_parts.h"
+#include "daemon/run/ask.h"
+#include "daemon/run/control.h"
+
+// A running daemon is asked where it listens (`status`, daemon/run/control.h). Only where it does not say is an address
+// tried: one that is taken may be another program's.
+
+enum { PATIENCE_S = 10, ADDRESS_MAX = 64 };
+
+pid_t doctor_find_daemon(const struct options *options) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred peer = {.pid = 0};
+    socklen_t size = sizeof peer;
+    char *path = ask_path(options);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (path && fd >= 0 && strlen(path) < sizeof address.sun_path) {
+        memcpy(address.sun_path, path, strlen(path) + 1);
+        if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+            (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+        else if (errno == EACCES)
+            peer.pid = DOCTOR_NOT_ALLOWED;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    free(path);
+    return peer.pid;
+}
+
+static void say_daemon(pid_t daemon, struct findings *findings) {
+    if (daemon == DOCTOR_NOT_ALLOWED) {
+        findings_add(findings, FINDING_NOT_CHECKED, "daemon",
+                     "whether topdownd is running: this user may not ask at its control socket");
+        findings_remedy(findings, "run this command as root, or as a member of the group topdownd");
+    } else if (daemon > 0)
+        findings_add(findings, FINDING_OK, "daemon", "topdownd is running, process %ld", (long)daemon);
+    else
+        findings_add(findings, FINDING_OK, "daemon", "topdownd is not running");
+}
+
+// Whether the address can be listened to: 0 or an errno.
+static int try_address(const struct config_listen *listen) {
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found;
+    char port[8];
+    (void)snprintf(port, sizeof port, "%u", (unsigned)listen->port);
+    if (getaddrinfo(listen->address, port, &hints, &found) != 0)
+        return EADDRNOTAVAIL;
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    int r = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+        r = bind(fd, found->ai_addr, found->ai_addrlen) < 0 ? errno : 0; // fails where somebody listens
+        (void)close(fd);
+    }
+    freeaddrinfo(found);
+    return r;
+}
+
+// ---- what the daemon says ----
+
+// The answer to `status` behind its "ok"; NULL: there is none, as from a daemon of before. The caller frees it.
+static char *ask_status(const struct options *options) {
+    static const char OK[] = "ok\n";
+    char *path = ask_path(options), *answer = malloc(CONTROL_ANSWER_MAX);
+    bool told = path && answer && ask_quietly(path, "status\n", PATIENCE_S, answer, CONTROL_ANSWER_MAX) == 0 &&
+                strncmp(answer, OK, sizeof OK - 1) == 0;
+    free(path);
+    if (told) {
+        memmove(answer, answer + sizeof OK - 1, strlen(answer) - (sizeof OK - 1) + 1);
+        return answer;
+    }
+    free(answer);
+    return NULL;
+}
+
+// An address of which the daemon says something.
+struct told {
+    char address[ADDRESS_MAX];
+    unsigned port;
+    bool listens;
+    char why[FINDING_TEXT_MAX]; // it does not
+};
+
+// The next one, from *at on. False: there is none.
+static bool next_told(const char **at, struct told *told) {
+    for (const char *line = *at; *line != '\0'; line = *at) {
+        size_t length = strcspn(line, "\n");
+        char text[FINDING_TEXT_MAX + ADDRESS_MAX], word[8] = "";
+        int end = 0;
+        *at = line + length + (line[length] == '\n');
+        (void)snprintf(text, sizeof text, "%.*s", (int)length, line);
+        if (sscanf(text, "%7s %63s %u%n", word, told->address, &told->port, &end) != 3)
+            continue;
+        told->listens = strcmp(word, "listens") == 0;
+        (void)snprintf(told->why, sizeof told->why, "%s", text + end + (text[end] == ' '));
+        if (told->listens || strcmp(word, "awaits") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_any(const char *address) { return strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0; }
+
+// Whether `a` is `b`, or stands for all addresses of its kind.
+static bool covers(const char *a, const char *b) {
+    bool same_kind = (strchr(a, ':') != NULL) == (strchr(b, ':') != NULL);
+    return strcmp(a, b) == 0 || (is_any(a) && same_kind);
+}
+
+// ---- the addresses ----
+
+static void say_unused(const struct config_listen *listen, struct findings *findings) {
+    findings_add(findings, FINDING_WARNING, "port", "%s: nobody listens, although topdownd is running", listen->text);
+    findings_remedy(findings, "it may run with another configuration: 'topdownd reload' makes it read this one");
+}
+
+static void say_used(const struct config_listen *listen, struct findings *findings) {
+    findings_add(findings, FINDING_OK, "port", "%s is in use, as it should be", listen->text);
+}
+
+static void say_refused(const struct config_listen *listen, int error, struct findings *findings) {
+    findings_add(findings, FINDING_FAILURE, "port", "%s cannot be listened to: %s", listen->text, strerror(error));
+    if (error == EADDRINUSE)
+        findings_remedy(findings,
+                        "'ss -ltnp' shows who has the port; end that program or choose another port (listen)");
+    else if (error == EADDRNOTAVAIL)
+        findings_remedy(findings, "this host does not have the address: 'ip address' shows those that it has");
+}
+
+// What the daemon says of the address. False: nothing.
+static bool say_told(const struct config_listen *listen, const char *status, struct findings *findings) {
+    struct told told;
+    for (const char *at = status; next_told(&at, &told);) {
+        if (told.port != listen->port && listen->port != 0) // 0: any free one
+            continue;
+        if (told.listens && covers(told.address, listen->address)) {
+            say_used(listen, findings);
+            return true;
+        }
+        if (told.listens && covers(listen->address, told.address)) {
+            findings_add(findings, FINDING_WARNING, "port", "%s: topdownd listens to %s alone", listen->text,
+                         told.address);
+            findings_remedy(findings, "'topdownd reload' makes it read this configuration");
+            return true;
+        }
+        if (!told.listens && strcmp(told.address, listen->address) == 0) {
+            findings_add(findings, FINDING_FAILURE, "port", "%s: topdownd waits until it can listen there",
+                         listen->text);
+            findings_remedy(findings, "%s", told.why);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void say_not_told(const struct config_listen *listen, struct findings *findings) {
+    findings_add(findings, FINDING_NOT_CHECKED, "port",
+                 "%s is in use; whether by topdownd, the one that is running does not say", listen->text);
+    findings_remedy(findings, "restart topdownd if it is older than this command; 'ss -ltnp' shows who has the port");
+}
+
+// `status` is NULL where the daemon does not say it, or none is running.
+static void check_address(const struct config_listen *listen, pid_t daemon, const char *status,
+                          struct findings *findings) {
+    if (status && say_told(listen, status, findings))
+        return;
+    int r = try_address(listen);
+    if (r == 0 && daemon > 0)
+        say_unused(listen, findings);
+    else if (r == 0)
+        findings_add(findings, FINDING_OK, "port", "%s is free", listen->text);
+    else if (r == EADDRINUSE && daemon == DOCTOR_NOT_ALLOWED)
+        findings_add(findings, FINDING_NOT_CHECKED, "port", "%s is in use, perhaps by topdownd", listen->text);
+    else if (r == EADDRINUSE && daemon > 0 && !status)
+        say_not_told(listen, findings);
+    else
+        say_refused(listen, r, findings);
+}
+
+void doctor_check_daemon(const struct setup *setup, const struct options *options, pid_t daemon,
+                         struct findings *findings) {
+    char *status = daemon > 0 ? ask_status(options) : NULL;
+    say_daemon(daemon, findings);
+    for (size_t i = 0; i < setup->config->n_listen; i++)
+        check_address(&setup->config->listen[i], daemon, status, findings);
+    free(status);
+}
