@@ -100,6 +100,8 @@ void http_history_take(struct http_history *history, size_t type, size_t n_cores
         if (snapshot->end_ns > 0) // else it has totals alone: nothing is measured yet, or others have the counters
             history_take(place->history, snapshot);
     }
+    if (type == 0)
+        history->n_nodes = snapshot->memory ? snapshot->memory->n_nodes : 0;
     if (type == 0 && snapshot->end_ns > 0)
         take_memory(history, snapshot);
     pthread_mutex_unlock(&history->lock);
@@ -306,16 +308,39 @@ static int copy_marks(const struct http_history *history, const struct shown *sh
     return 0;
 }
 
+// Of nodes only the kernel tells something, if there are several.
+static int refuse_nodes(const struct query *query, size_t n, char *error, size_t size) {
+    size_t length = 0;
+    char names[200] = "";
+    bool known = !query->metrics;
+    for (enum memory_metric m = 0; m < MEMORY_METRICS_N; m++) {
+        if (!memory_metric_of(m, MEMORY_NODE) || length >= sizeof names)
+            continue;
+        known = known || is_listed(query->metrics, memory_metrics[m].name);
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "",
+                                   memory_metrics[m].name);
+    }
+    if (n > 1 && !known)
+        (void)snprintf(error, size, "no metric of a NUMA node has the name %s: choose among %s", query->metrics, names);
+    else
+        (void)snprintf(error, size, "there is no history of scope %s: %s", memory_scope_name(MEMORY_NODE),
+                       n == 1   ? "this host has one NUMA node"
+                       : n == 0 ? "/api/v1/memory says why (reason)"
+                                : "/api/v1/memory has no values of its nodes yet");
+    return -EINVAL;
+}
+
 // With the lock held. The series of plans are known.
 static int copy(struct http_history *history, const struct query *query, const struct shown *shown,
                 struct view_history *answer, char *error, size_t size) {
     answer->n_series += find_counted(history, query, answer->series + answer->n_series);
-    if (answer->n_series == 0 && query->metrics)
-        return refuse(error, size, "no metric is measured under the name %s: /api/v1/snapshot lists the names",
-                      query->metrics);
     if (answer->n_series == 0 && query->scope == MEMORY_NODE)
-        return refuse(error, size, "there is no history of scope %s: this host has one NUMA node",
-                      memory_scope_name(MEMORY_NODE));
+        return refuse_nodes(query, history->n_nodes, error, size);
+    if (answer->n_series == 0 && query->metrics)
+        return refuse(error, size,
+                      "no metric is measured under the name %s: /api/v1/snapshot?scope=socket lists the names, and "
+                      "/api/v1/memory (values) those of the kernel's counts",
+                      query->metrics);
     find_range(history, query, answer);
     int r = copy_values(history, query, shown, answer);
     return r == 0 && answer->step_ns > 0 ? copy_marks(history, shown, answer) : r;

@@ -26,6 +26,7 @@ struct http_history {
         bool gone;  // the kind is no longer measured: its past waits for it until another kind needs the place
     } places[SHOWN_TYPES_MAX];
     struct history_memory *memory; // what the kernel counts of it; NULL: nothing yet, or no memory
+    size_t n_nodes;                // of NUMA, in the newest reading; 0: nothing is read
 };
 
 void http_history_init(struct http_history *history);

@@ -121,7 +121,8 @@ def test_a_hybrid_host_has_the_series_of_all_types():
 def test_what_cannot_be_asked_is_refused_with_what_can():
     with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon:
         for query, expected in (("?scope=cpu", "choose host, socket or node"), ("?step=60", "choose 10"), ("?from=yesterday", "seconds since the epoch"),
-                                ("?metric=ipc2", "no metric is measured under the name ipc2"), ("?from=nan", "seconds since"),
+                                ("?metric=ipc2", "no metric is measured under the name ipc2: /api/v1/snapshot?scope=socket lists the names"),
+                                ("?scope=node&metric=ipc", "no history of scope node: /api/v1/memory says why"), ("?scope=node", "/api/v1/memory says why"), ("?from=nan", "seconds since"),
                                 ("?metric=" + "x" * 5000, "more than 4000 characters")):
             error = ask(daemon, query, 400)["error"]
             assert expected in error, (query, error)

@@ -180,10 +180,14 @@ def test_the_history_has_shares_and_rates_of_the_host_its_nodes_and_its_sockets(
             seen = subprocess.run([BINARY, "top", "--once", "--url", f"http://127.0.0.1:{daemon.port}"], capture_output=True, text=True,
                                   timeout=e2e.TIMEOUT, env=os.environ | {"LC_ALL": "C.UTF-8"}).stdout
             assert re.search(r"Remote allocations +25\.0 %", seen), seen
-            for query, words in (("scope=cpu", "choose host, socket or node"), ("scope=node&metric=ipc", "no metric is measured under the name ipc")):
+            for query, words in (("scope=cpu", "choose host, socket or node"), ("scope=node&metric=ipc", "no metric of a NUMA node has the name ipc: choose among numa_remote_allocation_ratio, "
+                                                             "numa_missed_allocation_ratio"),
+                                 ("metric=memory_read", "and /api/v1/memory (values) those")):
                 assert words in refused(daemon, query), query
     with tempfile.TemporaryDirectory() as folder, Host(folder).node(0, "0-1").daemon() as daemon:
-        assert "this host has one NUMA node" in refused(daemon, "scope=node")
+        e2e.wait_for(lambda: daemon.json("/api/v1/memory")["nodes"], "the first reading")
+        for query in ("scope=node", "scope=node&metric=ipc"):
+            assert "this host has one NUMA node" in refused(daemon, query), query
 
 
 def refused(daemon, query):
