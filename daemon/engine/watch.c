@@ -194,8 +194,10 @@ void watch_round(struct watch *watch, const struct snapshot *snapshot, int round
         watch_group(watch, snapshot, g); // of the cores' rounds that end between, each has its own troubles
     if (!snapshot->within_round)
         note_seconds(watch, snapshot);
-    watch_events(watch, snapshot, true);
-    watch_events(watch, snapshot, false);
+    if (!snapshot->within_round) {
+        watch_events(watch, snapshot, true);
+        watch_events(watch, snapshot, false);
+    }
     for (size_t m = 0; m < watch->layout->n_metrics; m++)
         watch_metric(watch, snapshot, m);
     double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];
