@@ -11,6 +11,7 @@
 
 #include "daemon/report/report_csv.h"
 #include "daemon/report/report_json.h"
+#include "daemon/report/report_line.h"
 #include "daemon/report/report_outside.h"
 #include "daemon/report/report_text.h"
 
@@ -33,6 +34,7 @@ static struct screen screen_of(int fd) {
     return (struct screen){.width = width < WIDTH_LEAST  ? WIDTH_LEAST
                                     : width > WIDTH_MOST ? WIDTH_MOST
                                                          : width,
+                           .ends = isatty(fd) != 0,
                            .colour = terminal_has_colour(fd),
                            .utf8 = is_utf8()};
 }
@@ -90,10 +92,10 @@ static void release(struct output *output) {
 }
 
 static void fill(struct output *output) {
-    char text[REPORT_TEXT_MEMORY_WIDTH + 1];
-    (void)snprintf(text, sizeof text, "%*.1f GB/s", REPORT_TEXT_MEMORY_WIDTH - 5, 1e-9 * output->held.told_bytes);
+    char text[REPORT_LINE_MEMORY_WIDTH + 1];
+    (void)snprintf(text, sizeof text, "%*.1f GB/s", REPORT_LINE_MEMORY_WIDTH - 5, 1e-9 * output->held.told_bytes);
     for (size_t i = 0; i < output->held.n; i++)
-        memcpy(output->text.data + output->held.at[i], text, REPORT_TEXT_MEMORY_WIDTH);
+        memcpy(output->text.data + output->held.at[i], text, REPORT_LINE_MEMORY_WIDTH);
     release(output);
 }
 
@@ -115,9 +117,9 @@ static void add_line(struct output *output, const struct output_head *head, cons
     if (waits(held, report->view->layout->catalog))
         release(output); // nothing told what the memory moved in its last interval
     if (!output->headed)
-        report_text_head(report, memory, &output->text);
+        report_line_head(report, &output->screen, memory, &output->text);
     output->headed = true;
-    size_t at = report_text_line(report, &output->screen, memory, &output->text);
+    size_t at = report_line(report, &output->screen, memory, &output->text);
     if (!memory || output->text.failed) {
         write_out(output);
         return;

@@ -93,6 +93,19 @@ void report_row_unit(const struct report *report, const struct report_row *row, 
         (void)snprintf(unit, size, "bytes per second");
 }
 
+const struct report_row *report_find_metric(const struct report *report, unsigned metric) {
+    const struct catalog_metric *wanted = &report->view->layout->catalog->metrics[metric];
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (report->rows[i].scope == REPORT_HOST && report->rows[i].metric == wanted)
+            return &report->rows[i];
+    return NULL;
+}
+
+const struct catalog_metric *report_last(const struct report *report) {
+    const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
+    return &report->view->layout->catalog->metrics[last->metric];
+}
+
 const struct report_row *report_find_traffic(const struct report *report, enum traffic traffic, enum report_scope scope,
                                              unsigned id) {
     for (size_t i = 0; i < report->n_rows; i++) {

@@ -71,6 +71,11 @@ int report_name_command(struct report *report, char *const *command);
 // True if at least one metric has a value.
 bool report_has_values(const struct report *report);
 
+// The host's row of a metric of the catalog; NULL: there is none.
+const struct report_row *report_find_metric(const struct report *report, unsigned metric);
+// The last metric of the path, which must not be empty.
+const struct catalog_metric *report_last(const struct report *report);
+
 // What passed outside the cores, of a scope; NULL: not measured.
 const struct report_row *report_find_traffic(const struct report *report, enum traffic traffic, enum report_scope scope,
                                              unsigned id);

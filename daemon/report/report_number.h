@@ -9,6 +9,7 @@
 // What an output can show.
 struct screen {
     int width; // columns
+    bool ends; // a terminal, whose lines end there; else longer lines hurt nobody
     bool colour;
     bool utf8; // else ASCII
 };

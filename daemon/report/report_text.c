@@ -13,22 +13,10 @@ enum {
     INDENT = 2,
     BAR_LEAST = 8,
     VALUE_WIDTH = 20,
-    COLUMNS = 5,
-    COLUMNS_WIDE = 4,
-    COLUMN_WIDTH = 8,
-    COLUMN_NAME_MAX = 24,
     SAID_ONCE = 2, // and not for each line
     EIGHTHS = 8
 };
 static const char BOLD[] = "\033[1m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
-
-static const struct report_row *row_of(const struct report *report, unsigned metric) {
-    const struct catalog_metric *wanted = &report->view->layout->catalog->metrics[metric];
-    for (size_t i = 0; i < report->n_rows; i++)
-        if (report->rows[i].scope == REPORT_HOST && report->rows[i].metric == wanted)
-            return &report->rows[i];
-    return NULL;
-}
 
 // ---- bars ----
 
@@ -57,7 +45,7 @@ static bool is_shown(const struct report *report, size_t index) {
         below = tree->nodes[index].depth == tree->nodes[parent].depth + 1 && index > parent &&
                 index < tree_next(tree, parent);
     }
-    return below && row_of(report, tree->nodes[index].metric);
+    return below && report_find_metric(report, tree->nodes[index].metric);
 }
 
 // How wide the titles are, with their indents.
@@ -76,7 +64,7 @@ static int title_width(const struct report *report, const struct screen *screen)
 static void put_node(const struct report *report, const struct screen *screen, int title, size_t index,
                      struct text *out) {
     const struct tree_node *node = &report->tree->nodes[index];
-    const struct report_row *row = row_of(report, node->metric);
+    const struct report_row *row = report_find_metric(report, node->metric);
     bool marked = on_path(report, index) && report->bound.exceeded == JUDGE_YES && screen->colour;
     int indent = INDENT * (1 + (int)node->depth), room = title > indent ? title - indent : 0;
     text_format(out, "%s%*s%-*.*s ", marked ? RED : "", indent, "", room, room, view_title(row->metric));
@@ -94,7 +82,8 @@ static void put_node(const struct report *report, const struct screen *screen, i
 
 // Why nothing is known of a node that is shown; NULL: it has a value, or is not shown.
 static const char *unknown_why(const struct report *report, size_t index) {
-    const struct report_row *row = is_shown(report, index) ? row_of(report, report->tree->nodes[index].metric) : NULL;
+    const struct report_row *row =
+        is_shown(report, index) ? report_find_metric(report, report->tree->nodes[index].metric) : NULL;
     return row && !isfinite(row->value) ? row->reason : NULL;
 }
 
@@ -207,17 +196,12 @@ static void put_counts(const struct report *report, struct text *out) {
 
 static bool has_level1(const struct report *report) { return report->tree->n > 0 && report->bound.n > 0; }
 
-static const struct catalog_metric *last_of_path(const struct report *report) {
-    const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
-    return &report->view->layout->catalog->metrics[last->metric];
-}
-
 // Each socket has steps of its own where they differ.
 static void put_next(const struct report *report, const struct screen *screen, struct text *out) {
     static const char begin[] = "Next: ";
     struct text words = {0};
     if (report->sockets_differ)
-        text_format(&words, "for %s, ", view_title(last_of_path(report)));
+        text_format(&words, "for %s, ", view_title(report_last(report)));
     text_append(&words, report->texts.next.data, report->texts.next.length);
     text_string(out, begin);
     if (words.failed)
@@ -247,94 +231,4 @@ void report_text(const struct report *report, const struct report_text_request *
     if (request->counts)
         put_counts(report, out);
     put_answer(report, request->screen, out);
-}
-
-// ---- intervals ----
-
-struct column {
-    char name[COLUMN_NAME_MAX];
-    const struct report_row *row; // NULL: it is not measured
-};
-
-// What every column has in common needs no place in its heading.
-static void name_column(struct column *column, const char *name, const struct report_row *row) {
-    static const char *const endings[][2] = {{"_bound", ""}, {"_per_second", "/s"}};
-    size_t length = strlen(name);
-    const char *instead = "";
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending = strlen(endings[i][0]);
-        if (length > ending && strcmp(name + length - ending, endings[i][0]) == 0) {
-            length -= ending;
-            instead = endings[i][1];
-            break;
-        }
-    }
-    (void)snprintf(column->name, sizeof column->name, "%.*s%s", (int)length, name, instead);
-    column->row = row;
-}
-
-// The metrics that a line has room for: level 1 and instructions a cycle, else the first ones, with long names.
-static size_t choose_columns(const struct report *report, struct column columns[COLUMNS]) {
-    const struct catalog_level1 *level1 = &report->view->layout->catalog->level1;
-    size_t n = 0;
-    for (size_t c = 0; report->view->layout->n_level1 > 0 && c < level1->n_categories && n + 1 < COLUMNS; c++, n++)
-        name_column(&columns[n], category_name(level1->categories[c].category),
-                    row_of(report, level1->categories[c].metric));
-    bool split = n > 0;
-    for (size_t i = 0; i < report->n_rows && n < (split ? COLUMNS : COLUMNS_WIDE); i++) {
-        const struct report_row *row = &report->rows[i];
-        if (row->scope == REPORT_HOST && (!split || strcmp(row->metric->export_name, CATALOG_IPC) == 0))
-            name_column(&columns[n++], row->metric->export_name, row);
-    }
-    return n;
-}
-
-static int width_of(const struct column *column) {
-    int width = (int)strlen(column->name);
-    return width > COLUMN_WIDTH ? width : COLUMN_WIDTH;
-}
-
-void report_text_head(const struct report *report, bool memory, struct text *out) {
-    struct column columns[COLUMNS];
-    size_t n = choose_columns(report, columns);
-    text_format(out, "%8s", "time");
-    if (report->view->core_type)
-        text_format(out, " %-*s", COLUMN_WIDTH, "cores");
-    for (size_t i = 0; i < n; i++)
-        text_format(out, " %*s", width_of(&columns[i]), columns[i].name);
-    if (memory)
-        text_format(out, " %*s", REPORT_TEXT_MEMORY_WIDTH, "memory");
-    text_string(out, report->tree->n > 0 ? "  bound by\n" : "\n");
-}
-
-size_t report_text_line(const struct report *report, const struct screen *screen, bool memory, struct text *out) {
-    struct column columns[COLUMNS];
-    char number[REPORT_NUMBER_MAX];
-    size_t begin = out->length, memory_at = 0;
-    size_t n = choose_columns(report, columns);
-    text_format(out, "%6.1f s", report->to_seconds);
-    if (report->view->core_type)
-        text_format(out, " %-*s", COLUMN_WIDTH, report->view->core_type);
-    for (size_t i = 0; i < n; i++) {
-        int width = width_of(&columns[i]);
-        const struct report_row *row = columns[i].row;
-        if (!row || !isfinite(row->value))
-            text_format(out, " %*s", width, "-");
-        else if (report_number_is_share(row->metric))
-            text_format(out, " %*.1f %%", width - 2, 100 * row->value);
-        else
-            text_format(out, " %*s", width,
-                        report_number_write(number, row->value, REPORT_NUMBER_DIGITS) > 0 ? number : "");
-    }
-    if (memory) {
-        memory_at = out->length + 1;
-        text_format(out, " %*s", REPORT_TEXT_MEMORY_WIDTH, "-");
-    }
-    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
-        const char *verdict = report->sockets_differ ? "the sockets differ" : view_title(last_of_path(report));
-        int room = screen->width - (int)(out->length - begin) - 2;
-        text_format(out, "  %.*s", room > 0 ? room : 0, verdict);
-    }
-    text_string(out, "\n");
-    return memory_at;
 }

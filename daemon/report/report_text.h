@@ -16,10 +16,4 @@ struct report_text_request {
 
 void report_text(const struct report *report, const struct report_text_request *request, struct text *out);
 
-// A line for an interval, and the heading for all such lines. With `memory` it has a column for what the memory moves,
-// which other reports tell: returns where in `out` that stands, REPORT_TEXT_MEMORY_WIDTH wide and unknown so far.
-enum { REPORT_TEXT_MEMORY_WIDTH = 11 };
-void report_text_head(const struct report *report, bool memory, struct text *out);
-size_t report_text_line(const struct report *report, const struct screen *screen, bool memory, struct text *out);
-
 #endif

@@ -402,11 +402,40 @@ def test_it_fits_a_terminal_of_80_columns_and_24_lines():
     said = on_terminal("--pmu", f"sim:{STEADY}", "--duration", "8s", "--interval", "2s", "--groups", "Topdown_L1")
     lines = [line for line in seen(said) if line and "perf record" not in line]
     assert all(len(line) <= 80 for line in lines), [line for line in lines if len(line) > 80]
-    assert len(lines) <= 24 and lines[0].split() == ["time", "frontend", "bad_speculation", "retiring", "backend", "bound", "by"], lines
+    assert len(lines) <= 24 and lines[0].split() == ["time", "frontend", "bad_spec", "retiring", "backend", "bound", "by"], lines
     assert "\033[31m" in said and "\033[1m" in said, said
     lines = seen(on_terminal("--pmu", "sim:hybrid", "--interval", "3s"))
     assert all(len(line) <= 80 for line in lines if re.match(r" *[0-9.]+ s ", line)), lines
     assert all(len(line) <= 60 for line in seen(on_terminal("--pmu", f"sim:{STEADY}", columns=60)) if "█" in line)
+
+
+def verdicts(said):
+    """What stands under "bound by": of each line of an interval, with what goes on below it."""
+    lines = seen(said)
+    head = next(i for i, line in enumerate(lines) if line.lstrip().startswith("time "))
+    at, found = lines[head].find("bound by"), []
+    for line in lines[head + 1:lines.index("", head)]:
+        if re.match(r" *[0-9.]+ s ", line):
+            found.append(line[at:] if at >= 0 else "")
+        else:
+            found[-1] = f"{found[-1]} {line.strip()}".strip()
+    return found
+
+
+def test_an_intervals_verdict_is_whole_on_a_terminal_and_elsewhere():
+    for name, said in (("zen4", {"Back-end bound", "Waiting for memory"}), ("neoverse-n1", {"Cycles stalled in the back end"}),
+                       ("hybrid", {"Back-end bound", "Back-end stalls on memory", "Waiting for an L1 data miss"})):
+        words = ("--pmu", f"sim:{name}", "--interval", "2s", "--duration", "12s")
+        piped = measure(*words).stdout
+        assert set(verdicts(piped)) <= said and len(set(verdicts(piped)) & said) >= min(2, len(said)), (name, piped)
+        assert name == "neoverse-n1" or " ipc " in piped.split("\n", 1)[0], piped
+        for columns in (120, 80, 60, 45):
+            drawn = on_terminal(*words, columns=columns)
+            lines = seen(drawn)
+            assert set(verdicts(drawn)) <= said and len(verdicts(drawn)) >= 4, (name, columns, drawn)
+            ends = [len(line) for line in lines[:lines.index("")] if not line.startswith("topdownd: ")]
+            assert ends and max(ends) <= columns, (name, columns, drawn)
+    assert " ipc " in on_terminal("--pmu", "sim:zen4", "--interval", "2s", columns=120).split("bound by", 1)[0]
 
 
 def test_no_color_means_no_colour():

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/report/report_line.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TIME_WIDTH = 8,
+    COLUMNS = 5,
+    COLUMNS_WIDE = 4,
+    LEAST_WIDE = 2, // of those
+    COLUMN_WIDTH = 8,
+    COLUMN_NAME_MAX = 24,
+    GAP = 2,           // before the verdict
+    VERDICT_LEAST = 12 // it stands on a line of its own where less is left
+};
+
+struct column {
+    char name[COLUMN_NAME_MAX];
+    const struct report_row *row; // NULL: it is not measured
+};
+
+struct columns {
+    struct column each[COLUMNS];
+    size_t n;
+    int width; // of all that stands before the verdict
+};
+
+// What columns have in common needs no place in their headings.
+static void name_column(struct column *column, const char *name, const struct report_row *row) {
+    static const char *const endings[][2] = {
+        {"_bound", ""}, {"_per_second", "/s"}, {"_speculation", "_spec"}, {"_clocks_ratio", ""}};
+    size_t length = strlen(name);
+    const char *instead = "";
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i][0]);
+        if (length > ending && strcmp(name + length - ending, endings[i][0]) == 0) {
+            length -= ending;
+            instead = endings[i][1];
+            break;
+        }
+    }
+    (void)snprintf(column->name, sizeof column->name, "%.*s%s", (int)length, name, instead);
+    column->row = row;
+}
+
+// What a line without limits has: level 1 and instructions a cycle, else the first metrics, with long names. Returns
+// how many of them are level 1.
+static size_t choose(const struct report *report, struct columns *columns) {
+    const struct catalog_level1 *level1 = &report->view->layout->catalog->level1;
+    size_t n_level1 = report->view->layout->n_level1 > 0 ? level1->n_categories : 0;
+    columns->n = 0;
+    for (size_t c = 0; c < n_level1 && columns->n + 1 < COLUMNS; c++)
+        name_column(&columns->each[columns->n++], category_name(level1->categories[c].category),
+                    report_find_metric(report, level1->categories[c].metric));
+    n_level1 = columns->n;
+    for (size_t i = 0; i < report->n_rows && columns->n < (n_level1 > 0 ? COLUMNS : COLUMNS_WIDE); i++) {
+        const struct report_row *row = &report->rows[i];
+        if (row->scope == REPORT_HOST && (n_level1 == 0 || strcmp(row->metric->export_name, CATALOG_IPC) == 0))
+            name_column(&columns->each[columns->n++], row->metric->export_name, row);
+    }
+    return n_level1;
+}
+
+static int width_of(const struct column *column) {
+    int width = (int)strlen(column->name);
+    return width > COLUMN_WIDTH ? width : COLUMN_WIDTH;
+}
+
+// The longest verdict of the first level.
+static int verdict_width(const struct tree *tree) {
+    int longest = 0;
+    for (size_t i = 0; i < tree->n; i++) {
+        int length = (int)strlen(view_title(&tree->layout->catalog->metrics[tree->nodes[i].metric]));
+        if (tree->nodes[i].depth == 0 && length > longest)
+            longest = length;
+    }
+    return longest;
+}
+
+static bool is_below(const struct screen *screen, const struct columns *columns) {
+    return screen->ends && screen->width - columns->width - GAP < VERDICT_LEAST;
+}
+
+static void choose_columns(const struct report *report, const struct screen *screen, bool memory,
+                           struct columns *columns) {
+    size_t n_level1 = choose(report, columns), least = n_level1 > 0 ? n_level1 : LEAST_WIDE;
+    int most = screen->width - (report->tree->n > 0 ? GAP + verdict_width(report->tree) : 0);
+    columns->width = TIME_WIDTH;
+    if (report->view->core_type)
+        columns->width += 1 + COLUMN_WIDTH;
+    if (memory)
+        columns->width += 1 + REPORT_LINE_MEMORY_WIDTH;
+    for (size_t i = 0; i < columns->n; i++)
+        columns->width += 1 + width_of(&columns->each[i]);
+    while (screen->ends &&
+           ((columns->n > least && columns->width > most) || (columns->n > 1 && columns->width > screen->width)))
+        columns->width -= 1 + width_of(&columns->each[--columns->n]);
+}
+
+void report_line_head(const struct report *report, const struct screen *screen, bool memory, struct text *out) {
+    struct columns columns;
+    choose_columns(report, screen, memory, &columns);
+    text_format(out, "%*s", TIME_WIDTH, "time");
+    if (report->view->core_type)
+        text_format(out, " %-*s", COLUMN_WIDTH, "cores");
+    for (size_t i = 0; i < columns.n; i++)
+        text_format(out, " %*s", width_of(&columns.each[i]), columns.each[i].name);
+    if (memory)
+        text_format(out, " %*s", REPORT_LINE_MEMORY_WIDTH, "memory");
+    if (report->tree->n > 0 && !is_below(screen, &columns))
+        text_format(out, "%*sbound by", GAP, "");
+    text_string(out, "\n");
+}
+
+static void put_value(const struct column *column, struct text *out) {
+    char number[REPORT_NUMBER_MAX];
+    int width = width_of(column);
+    const struct report_row *row = column->row;
+    if (!row || !isfinite(row->value))
+        text_format(out, " %*s", width, "-");
+    else if (report_number_is_share(row->metric))
+        text_format(out, " %*.1f %%", width - 2, 100 * row->value);
+    else
+        text_format(out, " %*s", width,
+                    report_number_write(number, row->value, REPORT_NUMBER_DIGITS) > 0 ? number : "");
+}
+
+static void put_verdict(const struct report *report, const struct screen *screen, const struct columns *columns,
+                        struct text *out) {
+    const char *words = report->sockets_differ ? "the sockets differ" : view_title(report_last(report));
+    bool below = is_below(screen, columns);
+    int column = GAP + (below ? TIME_WIDTH : columns->width);
+    text_format(out, "%s%*s", below ? "\n" : "", below ? column : GAP, "");
+    text_folded(out, words, column, screen->ends ? screen->width : INT_MAX);
+}
+
+size_t report_line(const struct report *report, const struct screen *screen, bool memory, struct text *out) {
+    struct columns columns;
+    size_t memory_at = 0;
+    choose_columns(report, screen, memory, &columns);
+    text_format(out, "%*.1f s", TIME_WIDTH - 2, report->to_seconds);
+    if (report->view->core_type)
+        text_format(out, " %-*s", COLUMN_WIDTH, report->view->core_type);
+    for (size_t i = 0; i < columns.n; i++)
+        put_value(&columns.each[i], out);
+    if (memory) {
+        memory_at = out->length + 1;
+        text_format(out, " %*s", REPORT_LINE_MEMORY_WIDTH, "-");
+    }
+    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES)
+        put_verdict(report, screen, &columns, out);
+    else
+        text_string(out, "\n");
+    return memory_at;
+}
