@@ -187,11 +187,35 @@ static void check_address(const struct config_listen *listen, pid_t daemon, cons
         say_refused(listen, r, findings);
 }
 
+// ---- what is wrong with the daemon ----
+
+static void say_trouble(char *name, struct findings *findings) {
+    static const char *const names[] = {"configuration", "recording", "textfile"}; // that a finding may borrow
+    char *text = strchr(name, '\t'), *remedy = text ? strchr(text + 1, '\t') : NULL;
+    if (!remedy)
+        return;
+    *text = *remedy = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            findings_add(findings, FINDING_WARNING, names[i], "%s", text + 1);
+            findings_remedy(findings, "%s", remedy + 1);
+        }
+}
+
+static void say_troubles(char *status, struct findings *findings) {
+    static const char TROUBLE[] = "trouble ";
+    for (char *line; (line = strsep(&status, "\n"));)
+        if (strncmp(line, TROUBLE, sizeof TROUBLE - 1) == 0)
+            say_trouble(line + sizeof TROUBLE - 1, findings);
+}
+
 void doctor_check_daemon(const struct setup *setup, const struct options *options, pid_t daemon,
                          struct findings *findings) {
     char *status = daemon > 0 ? ask_status(options) : NULL;
     say_daemon(daemon, findings);
     for (size_t i = 0; i < setup->config->n_listen; i++)
         check_address(&setup->config->listen[i], daemon, status, findings);
+    if (status)
+        say_troubles(status, findings);
     free(status);
 }

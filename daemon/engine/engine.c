@@ -48,6 +48,28 @@ bool engine_all_have_plans(struct engine *const engines[], size_t n) {
     return all;
 }
 
+// A path may have any characters.
+static void tell(const struct view_trouble *trouble, struct text *out) {
+    static const struct text_escape escapes[] = {{'\n', " "}, {'\t', " "}, {0, NULL}};
+    text_format(out, "trouble %s\t", trouble->name);
+    text_escaped(out, trouble->text, escapes);
+    text_format(out, "\t%s\n", trouble->remedy);
+}
+
+int engine_tell_all(struct engine *const engines[], size_t n, struct text *out) {
+    struct view_trouble troubles[VIEW_TROUBLES_MAX];
+    for (size_t i = 0; i < n; i++) {
+        struct snapshot *snapshot = engines[i]->ops->snapshot(engines[i]);
+        if (!snapshot)
+            return -ENOMEM;
+        size_t n_troubles = view_troubles(engines[i]->ops->view(engines[i]), snapshot, i, troubles);
+        for (size_t k = 0; k < n_troubles; k++)
+            tell(&troubles[k], out);
+        snapshot_unref(snapshot);
+    }
+    return 0;
+}
+
 int engine_yield_all(struct engine *const engines[], size_t n, double seconds) {
     int r = 0;
     for (size_t i = 0; i < n && r == 0; i++)

@@ -11,6 +11,7 @@
 #include "daemon/engine/readers.h"
 #include "daemon/source/setup.h"
 #include "exporters/view/shown.h"
+#include "exporters/view/text.h"
 
 struct engine;
 
@@ -76,6 +77,10 @@ int engine_new_all(struct setup *setup, struct self *self, const struct shown *n
 void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers);
 
 bool engine_all_have_plans(struct engine *const engines[], size_t n);
+
+// Appends what is wrong with the daemon itself as its engines know it, as lines of the control socket's `status`
+// (daemon/run/control.h). `n` are the core types. Returns 0 or -ENOMEM.
+int engine_tell_all(struct engine *const engines[], size_t n, struct text *out);
 
 // Hands the counters of all engines over for so long from now; 0 takes them back. Returns 0 or a negative errno.
 int engine_yield_all(struct engine *const engines[], size_t n, double seconds);

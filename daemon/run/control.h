@@ -16,6 +16,7 @@
 //     status          ->   ok                  and what follows it, a line for each
 //                          listens ADDRESS PORT
 //                          awaits ADDRESS PORT WHY       it is tried again until it can be listened to
+//                          trouble NAME<tab>TEXT<tab>REMEDY      what is wrong with the daemon itself
 
 #include <systemd/sd-event.h>
 

@@ -406,7 +406,7 @@ static int on_yield(double seconds, void *context) {
 static int on_status(struct text *out, void *context) {
     const struct service *s = context;
     listening_tell(s->listening, out);
-    return 0;
+    return engine_tell_all(s->engines, s->setup->n_types, out);
 }
 
 // Signals are blocked before the server's thread exists, so that it inherits the mask.

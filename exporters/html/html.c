@@ -67,6 +67,29 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
                          "replay=\"true\".\n");
 }
 
+static void put_sentence(struct text *out, const char *words) {
+    const char first[] = {words[0] >= 'a' && words[0] <= 'z' ? (char)(words[0] - 'a' + 'A') : words[0], '\0'};
+    html_put(out, first);
+    html_put(out, words + 1);
+    text_string(out, ".");
+}
+
+static void render_troubles(const struct shown *shown, struct text *out) {
+    struct view_trouble troubles[VIEW_TROUBLES_MAX];
+    for (size_t i = 0; i < shown->n; i++) {
+        size_t n = view_troubles(shown->types[i].view, shown->types[i].snapshot, i, troubles);
+        for (size_t k = 0; k < n; k++) {
+            text_string(out, "<p class=\"warn\"><b>topdownd's ");
+            html_put(out, troubles[k].name);
+            text_string(out, "</b>: ");
+            html_put(out, troubles[k].text);
+            text_string(out, ". ");
+            put_sentence(out, troubles[k].remedy);
+            text_string(out, "\n");
+        }
+    }
+}
+
 static void render_state(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     if (view->core_type) {
         text_string(out, "<h1>Core type ");
@@ -154,6 +177,7 @@ int html_render(const struct shown *shown, struct text *out) {
     int r = 0;
     text_string(out, HEAD);
     render_banner(shown->types[0].view, shown->types[0].snapshot, out);
+    render_troubles(shown, out);
     if (shown->types[0].view->core_type)
         r = render_types(shown, out);
     for (size_t i = 0; i < shown->n && r == 0; i++)

@@ -187,13 +187,49 @@ bool view_recorded_elsewhere(const struct view *view, char out[VIEW_ELSEWHERE_MA
     return view->files.elsewhere;
 }
 
+// What keeps a file from being written wherever it lies; NULL: none of these.
+static const char *write_text(int error) {
+    switch (error) {
+    case -ENOSPC:
+        return "No space left on device: make room on its disk";
+    case -EDQUOT:
+        return "Disk quota exceeded: raise the quota, or make room";
+    case -EIO:
+        return "Input/output error: the disk fails, and the kernel's log (dmesg) says more";
+    case -EMFILE:
+        return "no file descriptor is left: raise LimitNOFILE of the service";
+    case -ENFILE:
+        return "no file descriptor is left on this host: raise fs.file-max";
+    case -ENOTDIR:
+        return "a part of its path is no folder: name another path";
+    default:
+        return NULL;
+    }
+}
+
 const char *view_recording_text(int error) {
-    return error == -ENOBUFS ? "the disk is too slow"
-           : error == -EBUSY ? "another topdownd writes it"
-                             : strerror(-error);
+    const char *text = write_text(error);
+    switch (error) {
+    case -ENOBUFS:
+        return "the disk is too slow: record to a faster one, or fewer metric groups";
+    case -EBUSY:
+        return "another topdownd writes it: end that one, or name another file";
+    case -EFBIG:
+        return "File too large: raise the service's limit (LimitFSIZE), or record less than that (record.size)";
+    case -ENOENT:
+        return "its folder does not exist: make it";
+    case -EACCES:
+    case -EPERM:
+    case -EROFS:
+        return "the daemon may not write there: let the user topdownd write to the folder, and open it in the unit "
+               "with a drop-in, ReadWritePaths=DIR";
+    default:
+        return text ? text : strerror(-error);
+    }
 }
 
 const char *view_textfile_text(int error) {
+    const char *text = write_text(error);
     switch (error) {
     case -ENOENT:
         return "the folder does not exist: make it, or name the folder that node_exporter reads "
@@ -206,6 +242,38 @@ const char *view_textfile_text(int error) {
     case -ENOTDIR:
         return "this is no folder: name the folder that node_exporter reads";
     default:
-        return strerror(-error);
+        return text ? text : strerror(-error);
     }
+}
+
+// ---- what is wrong with the daemon ----
+
+static void recording_trouble(const char *file, double lost, struct view_trouble *out) {
+    (void)snprintf(out->text, sizeof out->text,
+                   lost > 0 ? "%.400s cannot be written, and %.0f rounds are lost so far" : "%.400s cannot be written",
+                   file, lost);
+}
+
+size_t view_troubles(const struct view *view, const struct snapshot *snapshot, size_t type,
+                     struct view_trouble out[VIEW_TROUBLES_MAX]) {
+    const double *self = snapshot->values + snapshot_self(view->layout, (enum self_value)0);
+    size_t n = 0;
+    if (type == 0 && self[SELF_CONFIG_SUCCESSFUL] == 0)
+        out[n++] = (struct view_trouble){
+            .name = "configuration",
+            .text = "the last one that topdownd read is wrong, so the one before it is still in force",
+            .remedy = "'topdownd check-config' names each mistake (give it the --web.config.file of the service, if it "
+                      "has one): correct the file, then 'topdownd reload'"};
+    if (view->files.recording && self[SELF_RECORDING_ERROR] > 0) {
+        out[n] =
+            (struct view_trouble){.name = "recording", .remedy = view_recording_text(-(int)self[SELF_RECORDING_ERROR])};
+        recording_trouble(view->files.recording, self[SELF_RECORDING_ROUNDS_LOST], &out[n++]);
+    }
+    if (type == 0 && view->files.textfile && self[SELF_TEXTFILE_ERROR] > 0) {
+        out[n] =
+            (struct view_trouble){.name = "textfile", .remedy = view_textfile_text(-(int)self[SELF_TEXTFILE_ERROR])};
+        (void)snprintf(out[n++].text, sizeof out->text, "the file for Prometheus in %.400s cannot be written",
+                       view->files.textfile);
+    }
+    return n;
 }

@@ -116,8 +116,19 @@ bool view_time(double seconds, char out[VIEW_TIME_MAX]);
 enum { VIEW_ELSEWHERE_MAX = 160 };
 bool view_recorded_elsewhere(const struct view *view, char out[VIEW_ELSEWHERE_MAX]);
 
-// Explains the negative errno of a recording, or of a text file, that cannot be written, for people.
+// Explains the negative errno of a recording, or of a text file, that cannot be written, for people, with the remedy.
 const char *view_recording_text(int error);
 const char *view_textfile_text(int error);
+
+// What is wrong with the daemon itself, as a snapshot of the view tells: a recording that cannot be written, and for
+// the first core type (`type` 0) also what is one for all: a configuration that was refused, and the text file.
+enum { VIEW_TROUBLES_MAX = 3, VIEW_TROUBLE_MAX = 480 };
+struct view_trouble {
+    const char *name; // one word, the same in every version
+    char text[VIEW_TROUBLE_MAX];
+    const char *remedy; // with the cause, where the system says one
+};
+size_t view_troubles(const struct view *view, const struct snapshot *snapshot, size_t type,
+                     struct view_trouble out[VIEW_TROUBLES_MAX]);
 
 #endif

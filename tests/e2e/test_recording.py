@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """run --record and --pmu replay:FILE: the same values again, bounded files, full disks, and logs of perf."""
 
-import errno
 import json
 import os
 import re
@@ -406,7 +405,8 @@ def test_a_disk_that_is_full_at_the_start_does_not_keep_from_measuring():
                 daemon.wait_round(2)
                 assert not os.path.exists(path)
                 full = daemon.json("/api/v1/status")["recording"]
-                assert (full["up"], full["reason"], full["bytes_total"]) == (0, os.strerror(errno.ENOSPC), 0), full
+                assert (full["up"], full["bytes_total"]) == (0, 0), full
+                assert full["reason"] == "No space left on device: make room on its disk", full
                 assert full["rounds_lost_total"] > 0, full
                 subprocess.run(["mount", "-o", "remount,nr_inodes=100", folder], check=True)
                 e2e.wait_for(lambda: "can be written again" in daemon.log(), "room")

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,6 +88,64 @@ static void test_the_page_says_nothing_of_trouble_where_there_is_none(void **sta
     page = render_html(&host, snapshot);
     assert_non_null(strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 2 isolated, 1 excluded\n"));
     free(page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_page_says_what_is_wrong_with_the_daemon_and_what_to_do(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    double *self = snapshot->values + snapshot_self(host.layout, (enum self_value)0);
+    self[SELF_CONFIG_SUCCESSFUL] = 1;
+    self[SELF_RECORDING_ERROR] = self[SELF_TEXTFILE_ERROR] = 0;
+    host.view.files.recording = "/data/<r>";
+    host.view.files.textfile = "/prom";
+    char *page = render_html(&host, snapshot);
+    assert_null(strstr(page, "topdownd's"));
+    free(page);
+    self[SELF_CONFIG_SUCCESSFUL] = 0;
+    self[SELF_RECORDING_ERROR] = ENOSPC;
+    self[SELF_RECORDING_ROUNDS_LOST] = 7;
+    self[SELF_TEXTFILE_ERROR] = ENOENT;
+    page = render_html(&host, snapshot);
+    assert_non_null(strstr(page,
+                           "<p class=\"warn\"><b>topdownd's configuration</b>: the last one that topdownd read is "
+                           "wrong, so the one before it is still in force. &#39;topdownd check-config&#39; names "));
+    assert_non_null(strstr(page,
+                           "<p class=\"warn\"><b>topdownd's recording</b>: /data/&lt;r&gt; cannot be written, and 7 "
+                           "rounds are lost so far. No space left on device: make room on its disk.\n"));
+    assert_non_null(strstr(page,
+                           "<p class=\"warn\"><b>topdownd's textfile</b>: the file for Prometheus in /prom cannot be "
+                           "written. The folder does not exist: make it, or "));
+    free(page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_each_core_type_has_a_recording_and_all_have_one_configuration(void **state) {
+    (void)state;
+    struct exporter_host host;
+    struct text text = {0};
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    struct view views[] = {host.view, host.view};
+    double *self = snapshot->values + snapshot_self(host.layout, (enum self_value)0);
+    views[0].core_type = views[0].files.recording = "big";
+    views[1].core_type = views[1].files.recording = "little";
+    self[SELF_CONFIG_SUCCESSFUL] = 0;
+    self[SELF_RECORDING_ERROR] = EIO;
+    const struct shown shown = {
+        .n = 2, .types = {{.view = &views[0], .snapshot = snapshot}, {.view = &views[1], .snapshot = snapshot}}};
+    assert_int_equal(html_render(&shown, &text), 0);
+    text_append(&text, "", 1);
+    const char *configuration = strstr(text.data, "<b>topdownd's configuration</b>");
+    assert_non_null(configuration);
+    assert_null(strstr(configuration + 1, "<b>topdownd's configuration</b>"));
+    assert_non_null(strstr(text.data, "<b>topdownd's recording</b>: big cannot be written"));
+    assert_non_null(strstr(text.data, "<b>topdownd's recording</b>: little cannot be written"));
+    text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -216,6 +275,8 @@ int main(void) {
         cmocka_unit_test(test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble),
         cmocka_unit_test(test_the_page_tells_what_is_not_measured_and_why),
         cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
+        cmocka_unit_test(test_the_page_says_what_is_wrong_with_the_daemon_and_what_to_do),
+        cmocka_unit_test(test_each_core_type_has_a_recording_and_all_have_one_configuration),
         cmocka_unit_test(test_an_interval_that_tells_nothing_is_said_in_words),
         cmocka_unit_test(test_each_event_group_says_its_share_coverage_and_trust),
         cmocka_unit_test(test_large_numbers_have_a_prefix),

@@ -145,11 +145,12 @@ static void test_the_status_names_the_file_and_the_reason(void **state) {
     fill(&host, snapshot, ENOSPC, 1234, 6);
     root = status(&host, snapshot);
     assert_true(cJSON_IsNumber(field(root, "up")) && field(root, "up")->valuedouble == 0);
-    assert_string_equal(field(root, "reason")->valuestring, "No space left on device");
+    assert_string_equal(field(root, "reason")->valuestring, "No space left on device: make room on its disk");
     cJSON_Delete(root);
     fill(&host, snapshot, ENOBUFS, 1234, 6);
     root = status(&host, snapshot);
-    assert_string_equal(field(root, "reason")->valuestring, "the disk is too slow");
+    assert_string_equal(field(root, "reason")->valuestring,
+                        "the disk is too slow: record to a faster one, or fewer metric groups");
     cJSON_Delete(root);
     snapshot_unref(snapshot);
     host_deinit(&host);
