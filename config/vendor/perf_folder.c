@@ -117,8 +117,8 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
         return found;
     if (mapped && !cpuid)
         (void)errors_add(errors, path, 0, 0,
-                         "holds the files of many CPUs: say which one, as perf writes it, such as "
-                         "GenuineIntel-6-8F-4 or 0x410fd4f0, or name its folder");
+                         "holds the files of many CPUs: say which one, as perf writes it (eval: --cpuid "
+                         "GenuineIntel-6-8F-4, or a MIDR_EL1 such as 0x410fd4f0), or name its folder");
     else if (mapped && found == 0)
         (void)errors_add(errors, path, 0, 0,
                          "no row of mapfile.csv describes the CPU %.60s: name the folder of a CPU that is like it",

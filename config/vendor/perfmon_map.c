@@ -196,8 +196,8 @@ int perfmon_map_find(const char *path, const char *cpuid, struct errors *errors,
     bool mapped = is_folder(path) && join(map, path, "mapfile.csv") && perfmon_is_map(map);
     if (mapped && !cpuid) {
         (void)errors_add(errors, path, 0, 0,
-                         "holds the files of many CPUs: say which one, as perf writes it, such as GenuineIntel-6-8F-4, "
-                         "or name its folder");
+                         "holds the files of many CPUs: say which one, as perf writes it (eval: --cpuid "
+                         "GenuineIntel-6-8F-4), or name its folder");
         return -ENOENT;
     }
     if (mapped)

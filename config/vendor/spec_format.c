@@ -280,8 +280,8 @@ static int search_folder(struct arm_search *search, const char *given) {
         return errors_add(search->errors, given, 0, 0, "holds no files (*.json)");
     if (!search->cpuid)
         (void)errors_add(search->errors, given, 0, 0,
-                         "holds the files of many CPUs: say which one by its MIDR_EL1, such as 0x410fd4f0, or name "
-                         "its file");
+                         "holds the files of many CPUs: say which one, as perf writes it (eval: --cpuid "
+                         "GenuineIntel-6-8F-4, or a MIDR_EL1 such as 0x410fd4f0), or name its file");
     else
         (void)errors_add(search->errors, given, 0, 0,
                          "holds no file for the CPU %.60s: name the file of one that is like it", search->cpuid);

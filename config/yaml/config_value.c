@@ -71,21 +71,47 @@ bool config_value_text(const struct yaml_tree *value, const char *key, size_t ma
     return false;
 }
 
-// A duration between two limits, of which `range` tells.
-static bool read_duration(const struct yaml_tree *value, const char *key, const char *range, double min_ns,
-                          double max_ns, uint64_t *out, struct errors *errors) {
-    const char *word = value->text;
-    double duration_ns;
-    int r = decimal_read_duration(word, &duration_ns);
-    if (r == -EDOM) {
-        (void)yaml_tree_error(errors, &value->origin, "%s: \"%s\" has no unit: write %sms or %ss", key, word, word,
-                              word);
-        return false;
+struct limits {
+    double min_ns, max_ns;
+    const char *text;
+};
+
+static bool is_within(double duration_ns, const struct limits *limits) {
+    return duration_ns >= limits->min_ns && duration_ns <= limits->max_ns;
+}
+
+// Says which units make the number a duration within the limits.
+static bool refuse_unit(const struct yaml_tree *value, const char *key, const struct limits *limits,
+                        struct errors *errors) {
+    static const char *const units[] = {"ms", "s"};
+    char remedy[200] = "has no unit: write", word[100];
+    size_t length = strlen(remedy), n = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double duration_ns;
+        int made = snprintf(word, sizeof word, "%s%s", value->text, units[i]);
+        if (made >= (int)sizeof word || decimal_read_duration(word, &duration_ns) < 0 ||
+            !is_within(duration_ns, limits))
+            continue;
+        length += (size_t)snprintf(remedy + length, sizeof remedy - length, "%s %s", n++ > 0 ? " or" : "", word);
     }
+    if (n == 0)
+        (void)snprintf(remedy, sizeof remedy, "has no unit, and is out of range with any: %s are allowed",
+                       limits->text);
+    return value_refuse(errors, value, key, remedy);
+}
+
+static bool read_duration(const struct yaml_tree *value, const char *key, const struct limits *limits, uint64_t *out,
+                          struct errors *errors) {
+    double duration_ns;
+    char remedy[100];
+    int r = decimal_read_duration(value->text, &duration_ns);
+    if (r == -EDOM)
+        return refuse_unit(value, key, limits, errors);
     if (r < 0)
         return value_refuse(errors, value, key, "is not a duration: write a number and ms or s, such as 200ms");
-    if (duration_ns < min_ns || duration_ns > max_ns)
-        return value_refuse(errors, value, key, range);
+    (void)snprintf(remedy, sizeof remedy, "is out of range: %s are allowed", limits->text);
+    if (!is_within(duration_ns, limits))
+        return value_refuse(errors, value, key, remedy);
     *out = (uint64_t)(duration_ns + 0.5);
     return true;
 }
@@ -98,12 +124,14 @@ bool config_value_slot(const struct yaml_tree *value, const char *key, void *out
         *slot_ns = 0;
         return true;
     }
-    return read_duration(value, key, "is out of range: 10ms to 60s are allowed", 10e6, 60e9, slot_ns, errors);
+    const struct limits limits = {10e6, 60e9, "10ms to 60s"};
+    return read_duration(value, key, &limits, slot_ns, errors);
 }
 
 bool config_value_interval(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    const struct limits limits = {1e9, 60e9, "1s to 60s"};
     return config_value_is(value, YAML_TREE_SCALAR, key, "2s", errors) &&
-           read_duration(value, key, "is out of range: 1s to 60s are allowed", 1e9, 60e9, out, errors);
+           read_duration(value, key, &limits, out, errors);
 }
 
 bool config_value_idle(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {

@@ -126,7 +126,7 @@ static void advise_protection(const struct config_listen *listen, const struct w
     const struct http_address address = {listen->text, listen->address, listen->port};
     char text[ERROR_TEXT_MAX];
     if (protection_describe(web, &address, text, sizeof text)) {
-        advice_add(advice, "listen_unprotected", NULL, "%s", text);
+        advice_add(advice, "listen_unprotected", protection_remedy, "%s", text);
         advice_place(advice, listen->origin);
         return;
     }

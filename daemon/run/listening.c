@@ -283,7 +283,7 @@ void listening_warn(const struct listening *listening, const struct web *web) {
     char text[ERROR_TEXT_MAX];
     for (size_t i = 0; i < listening->n; i++)
         if (protection_describe(web, &listening->addresses[i].at, text, sizeof text)) {
-            log_warning("%s", text);
+            log_warning("%s: %s", text, protection_remedy);
             return; // one is enough
         }
 }

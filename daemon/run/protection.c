@@ -43,14 +43,14 @@ int protection_load(const struct options *options, struct errors *errors, struct
     return r < 0 ? r : web_new(settings, errors, out);
 }
 
+const char protection_remedy[] =
+    "name a file with TLS or passwords with --web.config.file, or listen on a loopback address";
+
 bool protection_describe(const struct web *web, const struct http_address *address, char *out, size_t size) {
     bool needed = web && (web->tls || web->settings->n_users > 0);
     if (needed || http_listen_is_loopback(address->address))
         return false;
-    return snprintf(out, size,
-                    "everybody who reaches %s can read what this host does: name a file with TLS or passwords with "
-                    "--web.config.file, or listen on a loopback address",
-                    address->text) > 0;
+    return snprintf(out, size, "everybody who reaches %s can read what this host does", address->text) > 0;
 }
 
 // ---- files that change ----

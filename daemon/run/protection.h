@@ -27,9 +27,10 @@ int protection_load(const struct options *options, struct errors *errors, struct
 // Puts it in force at the server. Returns 0, -EINVAL with the reason in `errors`, or another negative errno.
 int protection_apply(struct http_server *server, struct web *web, struct errors *errors);
 
-// Writes, with a remedy, that everybody who reaches the address may read what is served. False if only this host
-// reaches it, or TLS or a password is needed.
+// Writes that everybody who reaches the address may read what is served. False if only this host reaches it, or TLS or
+// a password is needed.
 bool protection_describe(const struct web *web, const struct http_address *address, char *out, size_t size);
+extern const char protection_remedy[];
 
 // What the caller does besides: it is told how each reading of changed files has ended.
 struct protection_caller {

@@ -100,6 +100,8 @@ def test_a_warning_of_a_setting_names_its_place():
     assert places_of("idle_large", yaml="idle: 80%\nprofiles:\n  default: {groups: [stage_1]}\n  other: {groups: [], idle: 70%}\n") == [(1, 7)]
     assert places_of("group_not_plannable", yaml="counters: {reserve: 5}\nprofiles:\n  default:\n    groups:\n    - stage_1\n    - MPKI\n")[-1] == (6, 7)
     assert places_of("groups_missing", "--cpu", "zen4", yaml="profiles:\n  default:\n    groups: [stage_1, L1D_Cache_Effectiveness]\n") == [(3, 13)]
+    open_to_all = [warning for warning in check(yaml=OPEN)[1]["warnings"] if warning["check"] == "listen_unprotected"]
+    assert all("--web.config.file" in each["remedy"] and "--web.config.file" not in each["text"] for each in open_to_all), open_to_all
     assert places_of("listen_unprotected", "--web.listen-address", ":10999") == [(0, 0)], "the command line has no lines"
 
 

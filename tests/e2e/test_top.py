@@ -255,6 +255,8 @@ def test_where_it_cannot_draw_it_says_what_can_be_done():
             assert screen.ended() == 2
         done = call(url(host.port), "--once", COLUMNS="60", LC_ALL="C.UTF-8", http_proxy="http://127.0.0.1:1")
         assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= 60, done
+        done = call(url(host.port, "https"), "--once")
+        assert done.returncode == 1 and "if it has no TLS: --url http://" in done.stderr, done
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(f"{folder}/bin")
         os.link(BINARY, f"{folder}/bin/topdownd") if os.stat(folder).st_dev == os.stat(BINARY).st_dev else subprocess.run(

@@ -64,6 +64,7 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
         {"uncore: {resctrl: mount}", "t.yaml:1:19: resctrl: \"mount\" is neither: write auto to measure what the host "
                                      "has, or off"},
         {"textfile: {path: a}", "t.yaml:1:18: path: \"a\" is not an absolute path: begin it with /"},
+        {"textfile: {path: /a, interval: 10}", "t.yaml:1:32: interval: \"10\" has no unit: write 10s"},
         {"textfile: {path: /a, interval: 2m}", "t.yaml:1:32: interval: \"2m\" is out of range: 1s to 60s are allowed"},
         {"record: {path: \"\"}",
          "t.yaml:1:16: path is empty: write one, such as /var/lib/topdownd/recording, or remove the key"},
@@ -213,8 +214,13 @@ static void test_a_slot_needs_a_unit_and_a_sane_length(void **state) {
     static const char range[] = "is out of range: 10ms to 60s are allowed";
     static const struct {
         const char *slot, *error;
-    } cases[] = {{"200", "has no unit: write 200ms or 200s"},
-                 {"0.5", "has no unit: write 0.5ms or 0.5s"},
+    } cases[] = {{"200", "has no unit: write 200ms"},
+                 {"0.5", "has no unit: write 0.5s"},
+                 {"20", "has no unit: write 20ms or 20s"},
+                 {"10", "has no unit: write 10ms or 10s"},
+                 {"60.5", "has no unit: write 60.5ms"},
+                 {"60001", "has no unit, and is out of range with any: 10ms to 60s are allowed"},
+                 {"0", "has no unit, and is out of range with any: 10ms to 60s are allowed"},
                  {"9.999ms", range},
                  {"60.001s", range},
                  {"61s", range},

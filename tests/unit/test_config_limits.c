@@ -117,7 +117,7 @@ static void test_all_mistakes_of_a_file_are_shown_at_once(void **state) {
     assert_int_equal(errors.n, 5);
     assert_error(&errors, 0, "t.yaml:5:1: duplicate key \"idle\": it is already in line 1; keep one");
     assert_error(&errors, 1, "t.yaml:1:7: idle: \"10\" is out of range: 0% to 90% (0 to 0.9) are allowed");
-    assert_error(&errors, 2, "t.yaml:4:43: slot: \"5\" has no unit: write 5ms or 5s");
+    assert_error(&errors, 2, "t.yaml:4:43: slot: \"5\" has no unit: write 5s");
     assert_error(&errors, 3, "t.yaml:4:29: group \"M_PKI\" is already in line 4, as \"MPKI\"; keep one");
     assert_error(&errors, 4, "t.yaml:2:10: there is no profile \"databse\": did you mean \"database\"?");
     assert_int_equal(errors.items[3].line, 4);

@@ -179,6 +179,8 @@ static void explain_failure(struct fetch *fetch, CURLcode code) {
         (void)snprintf(fetch->why, sizeof fetch->why, "its answer is larger than %d MiB", FETCH_BYTES_MAX >> 20);
     else if (strncmp(fetch->url, "http://", 7) == 0 && speaks_otherwise(code))
         (void)snprintf(fetch->why, sizeof fetch->why, "%.200s (if it has TLS: --url https://HOST:PORT)", reason);
+    else if (strncmp(fetch->url, "https://", 8) == 0 && code == CURLE_SSL_CONNECT_ERROR)
+        (void)snprintf(fetch->why, sizeof fetch->why, "%.200s (if it has no TLS: --url http://HOST:PORT)", reason);
     else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
         (void)snprintf(fetch->why, sizeof fetch->why, "%.180s (--cacert FILE names the authority to trust)", reason);
     else
