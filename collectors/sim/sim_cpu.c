@@ -163,18 +163,26 @@ static void put_off_ranks(struct sim_cpu *cpu, unsigned strongest) {
     }
 }
 
-// Schedules every group that fits. After the first flexible group that does not fit it tries no other: smaller groups
-// must not overtake forever.
+static bool needs_counters(const struct sim_group *group) {
+    for (size_t i = 0; i < group->n_needs; i++)
+        if (!group->needs[i].free)
+            return true;
+    return false;
+}
+
+// Schedules every group that fits. After the first flexible group that does not fit it tries no other that needs
+// counters: smaller groups must not overtake forever (Linux, kernel/events/core.c, group_can_go_on).
 static void put_on_ranks(struct sim_cpu *cpu, unsigned strongest) {
     for (unsigned rank = strongest; rank < SIM_RANK_N; rank++) {
         struct sim_group *group;
+        bool full = false;
         TAILQ_FOREACH(group, &cpu->queues[rank], queued) {
-            if (group->on)
+            if (group->on || (full && needs_counters(group)))
                 continue;
             if (fits(cpu, group, SIM_TASK))
                 put_on(cpu, group);
-            else if (rank != SIM_PINNED)
-                break;
+            else
+                full = rank != SIM_PINNED;
         }
     }
 }

@@ -33,6 +33,25 @@ static void test_a_group_runs_as_a_whole_or_not_at_all(void **state) {
     host_stop(&host);
 }
 
+static void test_software_runs_behind_a_group_that_waits(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, 1, 3);
+    struct scenario_rival *rival = host_add_rival(&host, RIVAL_PINNED, 3);
+    rival->from_seconds = 1;
+    host.catalog->events[G9].need.free = true;
+    host_start(&host);
+    int counters = host_open(&host, G1, G2), software = host_open(&host, G9), more = host_open(&host, G3);
+    host_enable(&host, counters);
+    host_enable(&host, software);
+    host_enable(&host, more);
+    host_go_to(&host, 5 * SECOND);
+    assert_int_equal(host_read(&host, software, 1).times.running_ns, 5 * SECOND);
+    assert_int_equal(host_read(&host, counters, 2).times.running_ns, SECOND);
+    assert_true(host_read(&host, more, 1).times.running_ns <= SECOND);
+    host_stop(&host);
+}
+
 static void test_the_right_order_costs_nothing_and_the_wrong_one_up_to_a_tick(void **state) {
     (void)state;
     struct host host;
@@ -471,6 +490,7 @@ static void test_stepping_finely_gives_what_one_step_gives(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_group_runs_as_a_whole_or_not_at_all),
+        cmocka_unit_test(test_software_runs_behind_a_group_that_waits),
         cmocka_unit_test(test_the_right_order_costs_nothing_and_the_wrong_one_up_to_a_tick),
         cmocka_unit_test(test_two_groups_that_need_every_counter_take_turns),
         cmocka_unit_test(test_turns_are_taken_every_tick),
