@@ -6,11 +6,12 @@
 //
 // Comparisons with a peer whose rounds alternate with topdownd's, so that both meet the same machine. The ratio of the
 // CPU times of a round is limited: of the medians on this host, of the least at 1,024 CPUs. The limits are set so that
-// a regression of a quarter fails. collect/host.c: on this host's CPUs, with a real sleep before each step, against the
-// same system calls alone, once with software events as shipped, which need no rotation, and once with the event groups
-// of a Neoverse V2, which rotate (its events replaced by software events, so that they can be opened anywhere). FILE
-// names the spec of this host's own PMU instead of all that. collect/large.c: what is computed for 1,024 CPUs, against
-// as many exact sums as a snapshot has values.
+// a regression of a quarter fails on a machine that is as busy as ./test makes it; on a quiet one the ratios are lower.
+// collect/host.c: on this host's CPUs, with a real sleep before each step, against the same system calls alone, once
+// with software events as shipped, which need no rotation, and once with the event groups of a Neoverse V2, which
+// rotate (its events replaced by software events, so that they can be opened anywhere). FILE names the spec of this
+// host's own PMU instead of all that. collect/large.c: what is computed for 1,024 CPUs, against as many exact sums as a
+// snapshot has values.
 
 #include <getopt.h>
 #include <stdio.h>

@@ -287,13 +287,18 @@ static int client_open(struct client *client, int fd) {
 
 // ---- the socket ----
 
-// Returns a free place; if all are taken, it drops the oldest client.
+// True if one client gives way sooner than another: who waits for a reload has asked, and stays; else the older one.
+static bool gives_way(const struct client *one, const struct client *other) {
+    return one->waiting != other->waiting ? other->waiting : one->number < other->number;
+}
+
+// Returns a free place; if all are taken, it drops a client.
 static struct client *make_place(struct control *control) {
     struct client *oldest = &control->clients[0];
     for (size_t i = 0; i < CLIENTS_MAX; i++) {
         if (control->clients[i].fd < 0)
             return &control->clients[i];
-        if (control->clients[i].number < oldest->number)
+        if (gives_way(&control->clients[i], oldest))
             oldest = &control->clients[i];
     }
     client_close(oldest);

@@ -70,6 +70,7 @@ struct source_making {
 // A recording's facts about its host, which take precedence over the configuration here. A log of perf has few of them.
 struct source_past {
     const char *hostname, *profile; // NULL: unknown
+    const char *version;            // of the topdownd that recorded it; NULL: another program did
     const char *first_type;         // whose recording has what the host counts beside its cores; NULL: this one
     bool adaptive;                  // the schedule was, at the beginning
     const struct plan *plan;        // the first one; set by source_load

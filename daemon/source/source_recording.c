@@ -66,6 +66,7 @@ static void fill(struct source *source, const struct recording_header *header) {
     source->replayed = true;
     source->past.hostname = said(header->hostname);
     source->past.profile = said(header->profile);
+    source->past.version = said(header->version);
     source->past.first_type = said(header->first_type);
     source->pmu_name = "replay";
     source->simulated = header->simulated;

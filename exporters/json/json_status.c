@@ -368,6 +368,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_string(&json, "revision", view->revision);
     json_bool(&json, "simulated", view->simulated);
     json_bool(&json, "replay", view->replayed);
+    json_string(&json, "recorded_version", view->files.recorder);
     json_string(&json, "hostname", view->hostname);
     add_hardware(&json, view, snapshot);
     json_platform(&json, view->platform);

@@ -33,14 +33,14 @@ static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, s
     return copy;
 }
 
-enum { TEXTS_N = 10 };
+enum { TEXTS_N = 11 };
 
 // The strings that a view has copies of.
 static void find_texts(struct view *view, const char **texts[TEXTS_N]) {
     const char **const all[TEXTS_N] = {&view->hostname,       &view->core_type,       &view->pmu,
                                        &view->cpu_vendor,     &view->cpu_model,       &view->cpu_microarchitecture,
                                        &view->profile,        &view->files.recording, &view->files.textfile,
-                                       &view->files.elsewhere};
+                                       &view->files.recorder, &view->files.elsewhere};
     memcpy(texts, all, sizeof(all));
 }
 

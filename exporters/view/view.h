@@ -47,6 +47,7 @@ struct view {
     struct view_files {
         const char *recording; // that readings are written to; NULL: none
         const char *textfile;  // that the page for Prometheus is written to; NULL: none
+        const char *recorder;  // of a replay: the version of the topdownd that recorded it; NULL: unknown
         const char *elsewhere; // of a replay: the core type whose recording has what the host counted beside its cores,
                                // with PMUs and of memory; NULL: this one has it
     } files;

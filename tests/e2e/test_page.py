@@ -192,6 +192,15 @@ def test_a_cpu_opens_from_the_map_by_keyboard_and_stays_up_to_date():
         tab.wait("!document.querySelector('#map-shown h3')", "its end")
 
 
+def test_a_cpus_value_whose_interval_says_nothing_says_so_in_words():
+    with shown(f"sim:{os.path.join(ROOT, 'tests/data/scenarios/changing.json')}", "#cpus&cpu=0") as (_, tab):
+        tab.wait("[...document.querySelectorAll('#map-shown td.n')].some((cell) => cell.textContent.endsWith(', too uncertain to tell'))", "such a value")
+        for text, unit in tab.do("[...document.querySelectorAll('#map-shown tr')].map((row) => [row.cells[1].textContent, row.cells[2].textContent])"):
+            value, _, half = text.partition(" ± ")
+            most = 0.5 if unit == "ratio of pipeline slots" else abs(number(value) or 0)
+            assert not half or number(half) <= 1.06 * most, (text, unit)  # two digits
+
+
 def test_an_address_opens_a_history_and_the_map_of_cpus():
     with shown(f"sim:{STEADY}", "#metric=ipc&cpus") as (daemon, tab):
         tab.wait("document.querySelector('#history path') && document.querySelector('#map button')", "the plot and the map")

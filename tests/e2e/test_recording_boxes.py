@@ -290,6 +290,23 @@ def test_a_catalog_that_makes_no_sense_is_refused_with_a_reason():
         assert status != 0 and f"{path}: holds a catalog (newlake) that makes no sense, though its checksum is right" in words, words
 
 
+def test_the_status_of_a_replay_names_the_program_that_recorded_it():
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = recorded(folder, "recording", kinds=[], rounds=1)
+        with open(path, "rb") as file:
+            data = file.read()
+        kind, content, _ = next(records(data))
+        assert content.count(b"0.1.0") == 1, content
+        with open(path, "wb") as file:
+            file.write(record(kind, content.replace(b"0.1.0", b"0.0.9")) + data[9 + len(content):])
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            status = daemon.json("/api/v1/status")
+            assert (status["version"], status["recorded_version"]) == ("0.1.0", "0.0.9"), status
+    with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon:
+        assert daemon.json("/api/v1/status")["recorded_version"] is None
+
+
 def test_recordings_of_version_5_hold_what_they_held():
     """Chosen events came back; of kinds of a vendor's files the replay says that they are missing."""
     with tempfile.TemporaryDirectory() as folder:

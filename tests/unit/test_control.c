@@ -288,7 +288,13 @@ static void test_a_reload_is_answered_when_it_has_ended(void **state) {
     expect_answer(second, "ok\n");
     assert_int_equal(count_files(), files);
     control_end_reload(f->control, 0, &errors); // nobody waits
-    int third = begin(f, "reload\n");
+    int third = begin(f, "reload\n"), idle[12];
+    for (size_t i = 0; i < 12; i++) // more than there are places: who has asked stays
+        idle[i] = begin(f, "");
+    ask(f, "yield 5\n", "ok 5\n");
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(close(idle[i]), 0);
+    run_loop(f);
     (void)errors_add(&errors, "/etc/y.yaml", 4, 0, "the address is taken");
     (void)errors_add(&errors, NULL, 0, 0, "and another mistake");
     control_end_reload(f->control, -EINVAL, &errors);
