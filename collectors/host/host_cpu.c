@@ -195,6 +195,8 @@ static bool read_cpus(const struct host_roots *roots, const char *file, struct c
 
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out) { return read_cpus(roots, "online", out); }
 
+bool host_cpu_present(const struct host_roots *roots, struct cpuset *out) { return read_cpus(roots, "present", out); }
+
 static double count_cpus(const struct host_roots *roots, const char *file) {
     struct cpuset cpus;
     return read_cpus(roots, file, &cpus) ? (double)cpuset_count(&cpus) : NAN;

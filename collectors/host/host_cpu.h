@@ -42,6 +42,8 @@ double host_cpu_sockets(const struct host_roots *roots);
 
 // Gets the online CPUs. False if the kernel does not say.
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out);
+// The same of those that the host has, online or not.
+bool host_cpu_present(const struct host_roots *roots, struct cpuset *out);
 
 // Sets the literals of formulas for this host, whose core PMU is `pmu`; unknown ones are NaN. The cpuid is the MIDR_EL1
 // of CPU `cpu`, else host_cpu_cpuid's. host_cpu_event answers whether an event exists, with `pmu_events` as its

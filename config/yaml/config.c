@@ -213,16 +213,16 @@ static bool pattern_matches(const char *pattern, const char *text) {
     return !pattern || fnmatch(pattern, text, FNM_CASEFOLD) == 0;
 }
 
-static bool cpu_matches(const char *pattern, const struct config_facts *facts) {
+bool config_cpu_matches(const char *pattern, const char *const *cpus, size_t n) {
     size_t i = 0;
-    while (i < facts->n_cpus && !pattern_matches(pattern, facts->cpus[i]))
+    while (i < n && !pattern_matches(pattern, cpus[i]))
         i++;
-    return i < facts->n_cpus;
+    return i < n;
 }
 
 static bool host_matches(const struct config_host *host, const struct config_facts *facts) {
-    return pattern_matches(host->hostname, facts->hostname) && cpu_matches(host->cpu, facts) &&
-           (!host->file || facts->file_exists(host->file));
+    return pattern_matches(host->hostname, facts->hostname) &&
+           config_cpu_matches(host->cpu, facts->cpus, facts->n_cpus) && (!host->file || facts->file_exists(host->file));
 }
 
 const struct config_profile *config_select(const struct config *config, const struct config_facts *facts) {

@@ -217,4 +217,7 @@ struct config_facts {
 // The profile for a host: the forced one, else the first match, else "default".
 const struct config_profile *config_select(const struct config *config, const struct config_facts *facts);
 
+// True if the condition `cpu` of a rule holds for one of these specs' names; NULL holds for all.
+bool config_cpu_matches(const char *pattern, const char *const *cpus, size_t n);
+
 #endif

@@ -46,9 +46,10 @@ void advice_print_json(const struct advice *advice, const char *key, struct json
 // is none; `sockets`: systemd passes the addresses.
 void advice_outputs(const struct setup *setup, const struct web *web, bool sockets, struct advice *advice);
 
-// advice_settings.c: the profile's settings, and the rules that choose it.
+// advice_settings.c: the profile's settings.
 void advice_settings(const struct setup *setup, struct advice *advice);
-void advice_hosts(const struct config *config, struct advice *advice);
+// advice_rules.c: the rules that choose the profile.
+void advice_hosts(const struct setup *setup, struct advice *advice);
 // advice_uncore.c: what was noted of kinds, and of PMUs that the configuration names; and what `uncore` says that this
 // host lacks, or says otherwise.
 void advice_troubles(const struct setup *setup, struct advice *advice);

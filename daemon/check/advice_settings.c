@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "collectors/host/host_cpu.h"
 #include "collectors/host/host_guests.h"
 #include "core/plan/schedule.h"
 #include "daemon/check/advice.h"
@@ -9,8 +10,9 @@
 
 static const double SECOND_NS = 1e9, IDLE_LARGE = 0.5, SLOT_SHORT = 0.15;
 enum {
-    INTERVAL_LONG_S = 30,   // Prometheus usually scrapes every 15 to 60 seconds
-    CPU_SERIES_MANY = 50000 // the default of max_cpu_series
+    INTERVAL_LONG_S = 30,    // Prometheus usually scrapes every 15 to 60 seconds
+    CPU_SERIES_MANY = 50000, // the default of max_cpu_series
+    CPUS_TEXT_MAX = 200
 };
 
 static struct config_origin place_of(const struct setup *setup, const char *key) {
@@ -129,36 +131,51 @@ static void advise_series(const struct setup *setup, struct advice *advice) {
         }
 }
 
+// The CPUs that the host has, online or not. False: not known, or the settings do not choose among them.
+static bool find_cpus(const struct setup *setup, struct cpuset *out) {
+    const struct source *first = setup->types[0].source;
+    *out = (struct cpuset){{0}};
+    if (first->replayed)
+        return false;
+    if (!first->simulated)
+        return host_cpu_present(&first->roots, out);
+    bool found = true;
+    for (size_t i = 0; i < setup->n_types; i++) {
+        struct errors none = {.n = 0};
+        struct topology *topology = NULL;
+        found = found && source_topology(setup->types[i].source, NULL, &none, &topology) == 0;
+        for (size_t cpu = 0; found && cpu < topology->n_cpus; cpu++)
+            cpuset_add(out, topology->cpus[cpu].id);
+        topology_free(topology);
+    }
+    return found;
+}
+
+static void advise_cpus(const struct setup *setup, struct advice *advice) {
+    const struct config_settings *settings = &setup->profile->settings;
+    struct cpuset here, missing = settings->cpus;
+    char missing_text[CPUS_TEXT_MAX], here_text[CPUS_TEXT_MAX];
+    if (settings->cpus_all || !find_cpus(setup, &here))
+        return;
+    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+        missing.words[w] &= ~here.words[w];
+    if (cpuset_is_empty(&missing))
+        return;
+    cpuset_format(&missing, missing_text, sizeof missing_text);
+    cpuset_format(&here, here_text, sizeof here_text);
+    advice_add_of(advice, "", true, "cpus_missing", "cpus names %s, and this host has the CPUs %s", missing_text,
+                  here_text);
+    advice_place(advice, settings->cpus_origin);
+}
+
 void advice_settings(const struct setup *setup, struct advice *advice) {
     advise_time(setup, advice);
+    advise_cpus(setup, advice);
     for (size_t i = 0; i < setup->n_types; i++)
         advise_counters(setup, &setup->types[i], advice);
     advise_guests(setup, advice);
     advise_mode(setup, advice);
     advise_series(setup, advice);
-}
-
-// ---- rules ----
-
-static bool is_any(const char *pattern) { return !pattern || strcmp(pattern, "*") == 0; }
-
-static bool same_pattern(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
-
-void advice_hosts(const struct config *config, struct advice *advice) {
-    for (size_t i = 1; i < config->n_hosts; i++)
-        for (size_t j = 0; j < i; j++) {
-            const struct config_host *rule = &config->hosts[i], *before = &config->hosts[j];
-            bool hides = (is_any(before->hostname) || same_pattern(before->hostname, rule->hostname)) &&
-                         (is_any(before->cpu) || same_pattern(before->cpu, rule->cpu)) &&
-                         (!before->file || same_pattern(before->file, rule->file));
-            if (!hides)
-                continue;
-            advice_add(advice, "rule_never_reached", "move it up, or remove it",
-                       "hosts: rule %zu (profile %s) is never reached: rule %zu takes every host that it matches",
-                       i + 1, config->profiles[rule->profile].name, j + 1);
-            advice_place(advice, rule->origin);
-            break;
-        }
 }
 
 // ---- what a plan lacks ----

@@ -116,7 +116,7 @@ static void advise_series(struct checked *checked) {
 
 static void advise(struct checked *checked) {
     const struct setup *setup = &checked->setup;
-    advice_hosts(setup->config, &checked->advice);
+    advice_hosts(setup, &checked->advice);
     if (is_of_another(checked)) {
         advise_host(checked);
         return;

@@ -71,6 +71,7 @@ UNWISE = {
     "series": "max_series: 10\n",
     "cpu_series": "max_cpu_series: 100\n",
     "rule_never_reached": "hosts:\n- {match: {hostname: '*'}, profile: default}\n- {match: {cpu: zen4}, profile: default}\n",
+    "rule_without_cpu": "hosts: [{match: {cpu: zen9}, profile: default}]\n",
     "textfile_cannot_be_written": "textfile: {path: /nonexistent}\n",
     "textfile_open": "textfile: {path: /tmp}\n",
     "textfile_interval": "interval: 20s\ntextfile: {path: /}\n",
@@ -103,6 +104,30 @@ def test_a_warning_of_a_setting_names_its_place():
     open_to_all = [warning for warning in check(yaml=OPEN)[1]["warnings"] if warning["check"] == "listen_unprotected"]
     assert all("--web.config.file" in each["remedy"] and "--web.config.file" not in each["text"] for each in open_to_all), open_to_all
     assert places_of("listen_unprotected", "--web.listen-address", ":10999") == [(0, 0)], "the command line has no lines"
+
+
+def test_a_rule_for_a_cpu_without_a_spec_gets_the_nearest_name():
+    rules = {"zen9": 'did you mean "zen', "Graviton 4": 'did you mean "neoverse-v2"', "ZEN4": None, "neoverse-*": None, "qqqqqq-*": 'the name "qqqqqq-*"'}
+    yaml = "hosts:\n" + "".join(f"- {{match: {{cpu: '{cpu}'}}, profile: default}}\n" for cpu in rules)
+    for words in ((), ("--cpu", "zen4")):
+        said = {warning["line"]: warning["text"] for warning in check(*words, yaml=yaml)[1]["warnings"] if warning["check"] == "rule_without_cpu"}
+        assert list(said) == [2, 3, 6] and all(text in said[line] for line, text in enumerate(rules.values(), 2) if text), said
+    assert places_of("rule_without_cpu", yaml=yaml + "specs: {path: /}\n") == [], "a vendor's files have other names"
+
+
+def test_cpus_that_this_host_lacks_are_told():
+    def missing(yaml, *words):
+        return [(each["line"], each["column"], each["text"]) for each in check(*words, yaml=yaml)[1]["warnings"] if each["check"] == "cpus_missing"]
+    assert missing("cpus: 0-3,60-70,200-300\n") == [(1, 7, "cpus names 64-70,200-300, and this host has the CPUs 0-63")]
+    assert "cpus_missing" not in warnings_of(yaml="cpus: 0-70\n"), "it is right on another host"
+    assert missing("cpus: 0-63\n") == missing("cpus: all\n") == missing("cpus: 0-300\n", "--cpu", "zen4") == []
+    assert missing("cpus: 0-999\n", "--pmu", "sim:hybrid")[0][2].endswith("has the CPUs 0-7"), "those of all core types"
+    with tempfile.TemporaryDirectory() as host:
+        uncore_hosts.zen4(host)
+        present = e2e.read_text(os.path.join(host, "devices/system/cpu/present")).strip()
+        e2e.write_text(os.path.join(host, "devices/system/cpu/online"), "0")
+        found = missing("cpus: 0-4095\n", "--pmu", "auto", "--path.sysfs", host, "--path.procfs", host)
+        assert found[0][2].endswith(f"has the CPUs {present}"), (present, found)
 
 
 def test_a_metric_group_that_only_counts_outside_the_cores_is_warned_of():
