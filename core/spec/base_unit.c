@@ -22,3 +22,13 @@ const struct base_unit *base_unit_find(const char *unit) {
             return &UNITS[i];
     return NULL;
 }
+
+const char *base_unit_whole(const char *unit) {
+    static const char *const shares[] = {"ratio", "share"};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        size_t length = strlen(shares[i]);
+        if (strncmp(unit, shares[i], length) == 0 && strncmp(unit + length, " of ", 4) == 0)
+            return unit + length + 1;
+    }
+    return strcmp(unit, shares[0]) == 0 ? unit + strlen(unit) : NULL;
+}

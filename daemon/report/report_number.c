@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/spec/base_unit.h"
+
 enum { DECIMALS_MOST = 9 };
 
 int report_number_write(char out[static REPORT_NUMBER_MAX], double value, int digits) {
@@ -15,9 +17,9 @@ int report_number_write(char out[static REPORT_NUMBER_MAX], double value, int di
 }
 
 bool report_number_is_share(const struct catalog_metric *metric) {
-    static const char share[] = "share of ";
-    return metric->domain != METRIC_OTHER || metric->export_scale == 0.01 ||
-           strncmp(metric->units, share, sizeof share - 1) == 0;
+    char unit[CATALOG_UNIT_MAX];
+    catalog_metric_unit(metric, unit, sizeof unit);
+    return metric->domain != METRIC_OTHER || metric->export_scale == 0.01 || base_unit_whole(unit);
 }
 
 const char *report_number_plus_minus(const struct screen *screen) { return screen->utf8 ? "±" : "+-"; }

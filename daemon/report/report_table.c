@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/spec/base_unit.h"
+
 static const struct table_column COLUMNS[] = {
     {"scope", "SCOPE", TABLE_TEXT},   {"metric", "METRIC", TABLE_TEXT},
     {"value", "VALUE", TABLE_NUMBER}, {"interval", "95 % INTERVAL", TABLE_TEXT},
@@ -34,6 +36,7 @@ static void put_row(struct report_table *table, const struct report *report, con
     char unit[CATALOG_UNIT_MAX], number[REPORT_NUMBER_MAX];
     bool share = report_number_is_share(row->metric);
     report_row_unit(report, row, unit, sizeof unit);
+    const char *whole = base_unit_whole(unit);
     (void)report_number_write(number, row->value, REPORT_NUMBER_DIGITS);
     if (table->scopes && row->scope == REPORT_HOST)
         table_text(&table->table, report_scope_of(report, row->scope));
@@ -45,7 +48,7 @@ static void put_row(struct report_table *table, const struct report *report, con
     else
         table_text(&table->table, number);
     put_interval(table, (row->high - row->low) / 2, share);
-    table_text(&table->table, share && strncmp(unit, "ratio", 5) == 0 ? "percent" : unit);
+    table_text(&table->table, whole ? whole : unit);
 }
 
 void report_table_add(struct report_table *table, const struct report *report, const struct report_row *row) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/spec/base_unit.h"
 #include "daemon/report/report_table.h"
 #include "exporters/view/view_next.h"
 
@@ -13,7 +14,8 @@ enum {
     INDENT = 2,
     BAR_LEAST = 8,
     VALUE_WIDTH = 20,
-    SAID_ONCE = 2, // and not for each line
+    NUMBER_WIDTH = 12, // of most values and their intervals
+    SAID_ONCE = 2,     // and not for each line
     EIGHTHS = 8
 };
 static const char BOLD[] = "\033[1m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
@@ -61,6 +63,36 @@ static int title_width(const struct report *report, const struct screen *screen)
     return width < most ? width : most;
 }
 
+// Of what the shares of the first level are: a node's bar stands beside theirs only if it is a share of the same. NULL:
+// they are no shares.
+static const char *tree_whole(const struct report *report) {
+    const struct tree *tree = report->tree;
+    const struct catalog_metric *first = &tree->layout->catalog->metrics[tree->nodes[0].metric];
+    return first->domain == METRIC_OTHER ? NULL : view_whole(first);
+}
+
+static bool has_bar(const struct report *report, const struct catalog_metric *metric) {
+    const char *whole = tree_whole(report);
+    return whole && metric->domain != METRIC_OTHER && strcmp(view_whole(metric), whole) == 0;
+}
+
+// The unit of a node without a bar behind its value, which begins at `column`: below it where the row has no room.
+static void put_unit(const struct report_row *row, const struct screen *screen, int indent, int column, int width,
+                     struct text *out) {
+    char unit[CATALOG_UNIT_MAX], words[CATALOG_UNIT_MAX + sizeof "of "];
+    catalog_metric_unit(row->metric, unit, sizeof unit);
+    const char *whole = base_unit_whole(unit);
+    if (row->metric->domain != METRIC_OTHER)
+        (void)snprintf(words, sizeof words, "of %s", view_whole(row->metric));
+    else
+        (void)snprintf(words, sizeof words, "%s", whole ? whole : unit);
+    int more = width < NUMBER_WIDTH ? NUMBER_WIDTH - width : 0;
+    if (!screen->ends || column + width + more + 1 + (int)strlen(words) <= screen->width)
+        text_format(out, "%*s %s", more, "", words);
+    else
+        text_format(out, "\n%*s%s", indent + INDENT, "", words);
+}
+
 static void put_node(const struct report *report, const struct screen *screen, int title, size_t index,
                      struct text *out) {
     const struct tree_node *node = &report->tree->nodes[index];
@@ -73,9 +105,11 @@ static void put_node(const struct report *report, const struct screen *screen, i
         return;
     }
     int width = report_number_put(row, screen, out);
-    if (row->metric->domain != METRIC_OTHER) {
+    if (has_bar(report, row->metric)) {
         text_format(out, "%*s ", width < VALUE_WIDTH ? VALUE_WIDTH - width : 0, "");
         put_bar(row->value, screen->width - title - VALUE_WIDTH - 3, screen, out);
+    } else {
+        put_unit(row, screen, indent, title + 1, width, out);
     }
     text_format(out, "%s\n", marked ? PLAIN : "");
 }
@@ -120,6 +154,9 @@ static void put_unknown(const struct report *report, const struct screen *screen
 // Level 1, and under each node of the path what is directly below it.
 static void put_tree(const struct report *report, const struct screen *screen, struct text *out) {
     int title = title_width(report, screen);
+    const char *whole = tree_whole(report);
+    if (whole)
+        text_format(out, "%*sShares of %s\n", INDENT, "", whole);
     for (size_t node = 0; node < report->tree->n; node++) {
         size_t first = node, n = is_shown(report, node) ? count_unknown(report, node, &first) : 0;
         if (n >= SAID_ONCE && first == node)

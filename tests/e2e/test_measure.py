@@ -191,6 +191,38 @@ def test_text_has_no_exponents_and_one_sign_for_intervals():
     assert "+-" in said and said.isascii(), said
 
 
+def rows_of_tree(said):
+    return said.split("\n\n")[0].splitlines()[1:]
+
+
+def test_a_share_of_something_else_than_the_tree_says_of_what_and_has_no_bar():
+    said = measure("--pmu", "sim:hybrid", "--duration", "12s").stdout
+    lines = rows_of_tree(said)
+    assert lines[0] == "  Shares of pipeline slots", lines
+    of_slots, others = [line for line in lines[1:] if not line.startswith("    ")], [line for line in lines if line.startswith("    ")]
+    assert len(of_slots) == 4 and all(re.search("[0-9.]+ % ±[0-9.]+ +[█▏▎▍▌▋▊▉]+$", line) for line in of_slots), of_slots
+    assert len(others) == 8 and all(re.search("[0-9.]+ % ±[0-9.]+ +of back-end stall cycles( for (memory|caches))?$", line) for line in others), others
+    assert re.search("Back-end stalls on data caches +[0-9.]+ % ±[0-9.]+ +of back-end stall cycles for memory$", said, re.M), said
+    tree = seen(on_terminal("--pmu", "sim:hybrid", "--duration", "12s"))
+    at = tree.index("  Shares of pipeline slots")
+    tree = tree[at:tree.index("", at)]
+    assert max(len(line) for line in tree) <= 80 and sum(line.lstrip().startswith("of back-end stall cycles") for line in tree) == 8, tree
+    # shares of cycles stand below those of slots, and beside some; where all are shares of cycles, they have the bars
+    lines = rows_of_tree(measure("--pmu", "sim:sapphire-rapids", "--duration", "20s").stdout)
+    fetch = next(line for line in lines if "Instruction-cache misses" in line)
+    assert re.search("[0-9.]+ % ±[0-9.]+ +of clock cycles$", fetch) and re.search("Fetch bandwidth .*[█▏▎▍▌▋▊▉]$", "\n".join(lines), re.M), lines
+    lines = rows_of_tree(measure("--pmu", "sim:neoverse-n1", "--duration", "6s").stdout)
+    assert lines[0] == "  Shares of clock cycles" and all(re.search("[█▏▎▍▌▋▊▉]$", line) for line in lines[1:]) and len(lines) == 3, lines
+
+
+def test_a_tables_percentages_say_of_what():
+    said = measure("--pmu", "sim:neoverse-v2", "--duration", "6s", "--groups", "Topdown_L1,Operation_Mix,General,Cycle_Accounting").stdout
+    assert re.search("^load_ratio +[0-9.]+ % +±[0-9.]+ +of operations$", said, re.M), said
+    assert re.search("^backend_bound_ratio +[0-9.]+ % +±[0-9.]+ +of pipeline slots$", said, re.M), said
+    assert re.search("^backend_stalled_clocks_ratio +[0-9.]+ % +±[0-9.]+ +of cycles$", said, re.M), said
+    assert "percent" not in said and "share of" not in said and re.search("^ipc +[0-9.]+ +±[0-9.]+ +per cycle$", said, re.M), said
+
+
 def test_what_many_parts_lack_is_said_once():
     host = json.loads(e2e.read_text(os.path.join(ROOT, "scenarios/sapphire-rapids.json")))
     for mix in host["mixes"].values():

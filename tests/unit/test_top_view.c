@@ -262,6 +262,57 @@ static void test_what_was_counted_all_the_time_is_exact(void **state) {
     assert_string_equal(text, "");
 }
 
+static void test_shares_are_percentages_and_say_of_what(void **state) {
+    (void)state;
+    static const struct {
+        const char *unit, *value, *words;
+    } cases[] = {{"ratio of pipeline slots", "14.0 %", "of pipeline slots"},
+                 {"share of cycles", "14.0 %", "of cycles"},
+                 {"ratio", "14.0 %", ""},
+                 {"per cache access", "0.14", "per cache access"},
+                 {"ratios", "0.14", "ratios"},
+                 {"seconds per read", "1.4e+08 ns", "per read"}};
+    char text[LINES_TEXT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lines_value(text, 0.14F, cases[i].unit);
+        assert_string_equal(text, cases[i].value);
+        assert_string_equal(lines_unit(cases[i].unit), cases[i].words);
+    }
+}
+
+// Its tree has shares of three wholes.
+static const char MIXED[] =
+    "{\"bound\":null,\"bound_reason\":\"x\",\"simulated\":true,\"replay\":false,\"sequence\":5,"
+    "\"round\":{\"start_ns\":1,\"end_ns\":2000000000,\"seconds\":2},\"timestamp_seconds\":1120,\"scope\":\"host\","
+    "\"scopes\":[{\"scope\":\"host\",\"tree\":[" NODE(
+        "backend_bound_ratio", "Back-end bound", "0.3", "0.29", "0.31", "true",
+        NODE_OF("share of cycles", "execution_clocks_ratio", "Execution", "0.5", "0.49", "0.51", "false",
+                "") "," NODE_OF("ratio of back-end stall cycles for memory", "memory_stalls_ratio", "Memory", "0.6",
+                                "0.59", "0.61", "false",
+                                "") "," NODE("slots_ratio", "Slots", "0.2", "0.19", "0.21", "false", "")) "]}]}";
+
+static void test_what_is_no_share_of_slots_has_no_bar_beside_theirs_and_says_of_what(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    char why[200];
+    frame_free(shown.frame);
+    assert_int_equal(frame_read(MIXED, strlen(MIXED), &shown.frame, why), 0);
+    shown.data.frame = shown.frame;
+    shown_draw(&shown, 24, 120, false);
+    shown_find(&shown, "value 95 %     of pipeline slots");
+    shown_find(&shown, "Back-end bound                          30.0 % \u00b11.0     \u2588");
+    shown_find(&shown, "Slots                                 20.0 % \u00b11.0     \u2588");
+    shown_find(&shown, "Execution                             50.0 % \u00b11.0     of cycles");
+    shown_find(&shown,
+               "Memory                                60.0 % \u00b11.0     of back-end stall cycles for memory");
+    shown_draw(&shown, 24, 80, false); // what is cut says so
+    shown_find(&shown, "Execution                             50.0 % \u00b11.0     of cycles");
+    shown_find(&shown, "Memory                                60.0 % \u00b11.0 of back-end stall cyc...");
+    shown_draw(&shown, 24, 60, false);
+    shown_find(&shown, "60.0 % \u00b11.0 o...");
+    shown_free(&shown);
+}
+
 static void test_a_moment_that_no_calendar_has_is_unknown(void **state) {
     (void)state;
     static const double moments[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
@@ -290,6 +341,8 @@ int main(void) {
         cmocka_unit_test(test_keys_that_others_answer_are_handed_on),
         cmocka_unit_test(test_moments_are_kept_and_the_oldest_are_given_up),
         cmocka_unit_test(test_what_was_counted_all_the_time_is_exact),
+        cmocka_unit_test(test_shares_are_percentages_and_say_of_what),
+        cmocka_unit_test(test_what_is_no_share_of_slots_has_no_bar_beside_theirs_and_says_of_what),
         cmocka_unit_test(test_a_moment_that_no_calendar_has_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

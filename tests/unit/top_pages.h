@@ -11,13 +11,14 @@
 #include "top/screen/grid.h"
 #include "top/view/view.h"
 
-#define NODE(metric, title, value, low, high, high_is, children)                                                       \
+#define NODE_OF(unit, metric, title, value, low, high, high_is, children)                                              \
     "{\"metric\":\"" metric "\",\"name\":\"x\",\"title\":\"" title "\",\"value\":" value                               \
     ",\"reason\":null,\"low\":" low ",\"high\":" high ",\"windows\":9,\"share_of_time\":0.4,\"quality\":\"good\","     \
-                                                      "\"unit\":\"ratio of pipeline slots\",\"exceeded\":" high_is     \
+    "\"unit\":\"" unit "\",\"exceeded\":" high_is                                                                      \
     ",\"exceeded_certain\":true,\"threshold\":\"x > 20\",\"meaning\":\"What it "                                       \
     "means.\",\"next_groups\":[{\"name\":\"A\"},{\"name\":"                                                            \
     "\"B\"}],\"sample_command\":null,\"children\":[" children "]}"
+#define NODE(...) NODE_OF("ratio of pipeline slots", __VA_ARGS__)
 
 static const char TOPDOWN[] =
     "{\"bound\":{\"text\":\"Back-end bound, 50 % of pipeline "

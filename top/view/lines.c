@@ -6,16 +6,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/spec/base_unit.h"
 static const char SECONDS[] = "seconds per ";
 static const double NANO = 1e9;
 
-bool lines_is_share(const char *unit) { return strncmp(unit, "ratio", strlen("ratio")) == 0; }
+bool lines_is_share(const char *unit) { return base_unit_whole(unit); }
 
 // How long something takes, which is read in nanoseconds.
 static bool is_latency(const char *unit) { return strncmp(unit, SECONDS, sizeof SECONDS - 1) == 0; }
 
 const char *lines_unit(const char *unit) {
-    return lines_is_share(unit) ? "" : is_latency(unit) ? unit + strlen("seconds ") : unit;
+    const char *whole = base_unit_whole(unit);
+    return whole ? whole : is_latency(unit) ? unit + strlen("seconds ") : unit;
 }
 
 static void scaled(char out[static LINES_TEXT_MAX], double value) {

@@ -14,7 +14,7 @@ void lines_value(char out[static LINES_TEXT_MAX], float value, const char *unit)
 // Half the width of its interval, "±0.5"; "" if there is none.
 void lines_interval(char out[static LINES_TEXT_MAX], const struct frame_value *value, const char *unit);
 
-// The unit as it is written behind a value: "" for shares, else "per cycle" and the like.
+// The unit as it is written behind a value: "of cycles" for shares, else "per cycle" and the like.
 const char *lines_unit(const char *unit);
 bool lines_is_share(const char *unit);
 

@@ -58,8 +58,7 @@ static unsigned put_value(const struct frame_value *is, const char *unit, struct
     lines_value(value, is->value, unit);
     lines_value(low, is->low, unit);
     lines_value(high, is->high, unit);
-    const char *of = lines_is_share(unit) ? unit + strlen("ratio") : unit;
-    of += strspn(of, " ");
+    const char *of = lines_unit(unit);
     if (isfinite(is->low))
         (void)snprintf(text, sizeof text, "%s %.60s (95 %%: %s to %s)", value, of, low, high);
     else

@@ -219,7 +219,28 @@ static const char *mark_of(const struct frame_node *node) {
     return node->certain == FRAME_YES ? "!" : "?";
 }
 
-static void put_node(const struct view_state *view, const struct frame_node *node, struct grid *grid, unsigned row) {
+// Of what the bars are shares: of that of the first level. "": there are none.
+static const char *whole_of(const struct frame_type *type) {
+    return type->n_nodes > 0 && lines_is_share(type->nodes[0].unit) ? lines_unit(type->nodes[0].unit) : "";
+}
+
+// Where the bars are or, on a narrow terminal, closer to the interval, which ends before `column`.
+static void put_unit(const char *unit, unsigned column, struct grid *grid, unsigned row) {
+    static const char more[] = "...";
+    unsigned length = (unsigned)strlen(unit);
+    if (LIST_HALF_END + 1 + length <= grid->columns)
+        column = LIST_HALF_END;
+    bool fits = column + 1 + length <= grid->columns;
+    if (!fits && column + sizeof more > grid->columns)
+        return;
+    unsigned end = fits ? grid->columns : grid->columns - (unsigned)(sizeof more - 1);
+    end = grid_put(grid, row, column + 1, end, STYLE_FAINT, unit);
+    (void)grid_put(grid, row, end, grid->columns, STYLE_FAINT, fits ? "" : more);
+}
+
+// `whole`: of what the bars are shares.
+static void put_node(const struct view_state *view, const struct frame_node *node, const char *whole, struct grid *grid,
+                     unsigned row) {
     char value[LINES_TEXT_MAX], half[LINES_TEXT_MAX];
     unsigned column = 2 + 2 * node->depth;
     (void)grid_put(grid, row, 0, 1, STYLE_STRONG, mark_of(node));
@@ -229,14 +250,14 @@ static void put_node(const struct view_state *view, const struct frame_node *nod
     lines_value(value, node->is.value, node->unit);
     lines_interval(half, &node->is, node->unit);
     grid_right(grid, row, LIST_VALUE_END, STYLE_STRONG, value);
-    (void)grid_put(grid, row, LIST_VALUE_END + 1, LIST_HALF_END, STYLE_FAINT, half);
+    column = grid_put(grid, row, LIST_VALUE_END + 1, LIST_HALF_END, STYLE_FAINT, half);
     if (!isfinite(node->is.value) && node->reason[0] != '\0')
         (void)grid_put(grid, row, LIST_VALUE_END + 1, grid->columns, STYLE_FAINT, node->reason);
-    else if (lines_is_share(node->unit))
+    else if (strcmp(lines_unit(node->unit), whole) == 0)
         grid_bar(grid, row, LIST_HALF_END + 1, grid->columns < 120 ? BAR_WIDTH : 2 * BAR_WIDTH,
                  lines_category(node->metric), (double)node->is.value);
     else
-        (void)grid_put(grid, row, LIST_HALF_END + 1, grid->columns, STYLE_FAINT, node->unit);
+        put_unit(lines_unit(node->unit), column, grid, row);
 }
 
 static void put_metric(const struct frame_units *host, size_t i, struct grid *grid, unsigned row) {
@@ -247,9 +268,8 @@ static void put_metric(const struct frame_units *host, size_t i, struct grid *gr
     lines_interval(half, is, column->unit);
     (void)grid_put(grid, row, 4, LIST_VALUE_END - 11, STYLE_PLAIN, column->metric);
     grid_right(grid, row, LIST_VALUE_END, STYLE_STRONG, value);
-    (void)grid_put(grid, row, LIST_VALUE_END + 1, LIST_HALF_END, STYLE_FAINT, half);
-    (void)grid_put(grid, row, LIST_HALF_END + 1, grid->columns, STYLE_FAINT,
-                   lines_is_share(column->unit) ? column->unit + strlen("ratio") : column->unit);
+    unsigned end = grid_put(grid, row, LIST_VALUE_END + 1, LIST_HALF_END, STYLE_FAINT, half);
+    put_unit(lines_unit(column->unit), end, grid, row);
 }
 
 void overview_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
@@ -267,16 +287,18 @@ void overview_draw(struct view_state *view, const struct view_data *data, struct
     row = put_remote(data, grid, row);
     if (row + 2 >= grid->rows)
         return;
+    const char *whole = whole_of(type);
     (void)grid_put(grid, row, 0, LIST_VALUE_END - 8, STYLE_FAINT,
                    grid->columns >= 80 ? "Tree (! high, ? perhaps), other metrics" : "Tree (! high, ? perhaps)");
     grid_right(grid, row, LIST_VALUE_END, STYLE_FAINT, "value");
-    (void)grid_put(grid, row++, LIST_VALUE_END + 1, grid->columns, STYLE_FAINT, "95 %");
+    (void)grid_put(grid, row, LIST_VALUE_END + 1, grid->columns, STYLE_FAINT, "95 %");
+    (void)grid_put(grid, row++, LIST_HALF_END + 1, grid->columns, STYLE_FAINT, whole);
     size_t n = overview_rows(view, type, rows);
     view->list_rows = grid->rows - 1 - row;
     lines_scroll(list, n, view->list_rows);
     for (size_t i = list->first; i < n && row < grid->rows - 1; i++, row++) {
         if (rows[i].node)
-            put_node(view, rows[i].node, grid, row);
+            put_node(view, rows[i].node, whole, grid, row);
         else
             put_metric(&type->units[FRAME_HOST], rows[i].column, grid, row);
         if (i == list->at)
