@@ -14,7 +14,7 @@
 #include "collectors/recording/recording_short.h"
 #include "core/recording/recording.h"
 
-enum { MODE = 0640, BEGINNING = 64, NUMBER_MAX = 4 }; // ".99" and its end
+enum { MODE = 0640, BEGINNING = 64, NUMBER_MAX = 22 }; // "." and a size_t and its end
 
 struct recording_file {
     char path[PATH_MAX - NUMBER_MAX];
@@ -63,8 +63,10 @@ static void name_former(const struct recording_file *file, size_t former, char *
     (void)snprintf(out, PATH_MAX, "%s.%zu", file->path, former + 1);
 }
 
-// Gets the size of the recording or empty file, -1 if there is none. A negative errno for a file that must stay.
-static int look_at(const char *path, int64_t *bytes) {
+// Gets the size of the recording or empty file, -1 if there is none. A negative errno for a file that must stay:
+// -ETXTBSY for an older part that another daemon writes, as its own FILE.
+enum look { ANY, FORMER };
+static int look_at(const char *path, enum look look, int64_t *bytes) {
     uint8_t beginning[BEGINNING];
     struct stat status;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -73,33 +75,50 @@ static int look_at(const char *path, int64_t *bytes) {
         return errno == ENOENT ? 0 : -errno;
     int r = fstat(fd, &status) < 0 ? -errno : S_ISDIR(status.st_mode) ? -EISDIR : S_ISREG(status.st_mode) ? 0 : -EEXIST;
     ssize_t n = r == 0 ? read(fd, beginning, sizeof beginning) : 0;
-    (void)close(fd);
     if (r == 0 && (n < 0 || (n > 0 && !recording_is(beginning, (size_t)n))))
         r = -EEXIST;
+    if (r == 0 && look == FORMER && !lock(fd))
+        r = -ETXTBSY;
+    (void)close(fd);
     if (r < 0)
         return r;
     *bytes = status.st_size;
     return 0;
 }
 
-// Checks all of them each time: someone may have removed or replaced one.
-static int look_at_formers(struct recording_file *file) {
+// Checks all of them each time: someone may have removed or replaced one, or records to it.
+static int look_at_formers(struct recording_file *file, enum look look) {
     char name[PATH_MAX];
     int r = 0;
     for (size_t i = 0; i < RECORDING_FILE_FORMERS_MAX && r == 0; i++) {
         name_former(file, i, name);
-        r = look_at(name, &file->former_bytes[i]);
+        r = look_at(name, look, &file->former_bytes[i]);
     }
     return r;
 }
 
-static int remove_former(struct recording_file *file, size_t former) {
+// As claim; -ETXTBSY if another daemon writes the older part.
+static int claim_former(const struct recording_file *file, size_t former, int *fd) {
     char name[PATH_MAX];
     name_former(file, former, name);
-    if (unlink(name) < 0 && errno != ENOENT)
-        return -errno;
-    file->former_bytes[former] = -1;
-    return 0;
+    return claim(name, fd) < 0 ? -ETXTBSY : 0;
+}
+
+static int unclaim(int fd, int result) {
+    if (fd >= 0)
+        (void)close(fd);
+    return result;
+}
+
+static int remove_former(struct recording_file *file, size_t former) {
+    char name[PATH_MAX];
+    int fd, r = claim_former(file, former, &fd);
+    name_former(file, former, name);
+    if (r == 0 && unlink(name) < 0 && errno != ENOENT)
+        r = -errno;
+    if (r == 0)
+        file->former_bytes[former] = -1;
+    return unclaim(fd, r);
 }
 
 static int move(struct recording_file *file, size_t former, const char *from, int64_t bytes) {
@@ -111,19 +130,29 @@ static int move(struct recording_file *file, size_t former, const char *from, in
     return 0;
 }
 
+// Renames FILE.1 to FILE.2 for 0, and so on.
+static int move_up(struct recording_file *file, size_t former) {
+    char from[PATH_MAX];
+    int fd, r = claim_former(file, former, &fd);
+    name_former(file, former, from);
+    if (r == 0)
+        r = move(file, former + 1, from, file->former_bytes[former]);
+    if (r == 0)
+        file->former_bytes[former] = -1;
+    return unclaim(fd, r);
+}
+
 // Renames FILE to FILE.1. If all numbers are taken, the oldest file is removed.
 static int move_away(struct recording_file *file, int64_t bytes) {
-    char from[PATH_MAX];
+    const size_t last = RECORDING_FILE_FORMERS_MAX - 1;
     size_t gap = 0;
-    int r = look_at_formers(file);
-    while (r == 0 && gap < RECORDING_FILE_FORMERS_MAX - 1 && file->former_bytes[gap] >= 0)
+    int r = look_at_formers(file, FORMER);
+    while (r == 0 && gap < last && file->former_bytes[gap] >= 0)
         gap++;
-    for (; r == 0 && gap > 0; gap--) {
-        name_former(file, gap - 1, from);
-        r = move(file, gap, from, file->former_bytes[gap - 1]);
-        if (r == 0)
-            file->former_bytes[gap - 1] = -1;
-    }
+    if (r == 0 && gap == last && file->former_bytes[last] >= 0)
+        r = remove_former(file, last);
+    for (; r == 0 && gap > 0; gap--)
+        r = move_up(file, gap - 1);
     return r < 0 ? r : move(file, 0, file->path, bytes);
 }
 
@@ -149,18 +178,16 @@ static int make_way(struct recording_file *file) {
     int64_t bytes;
     int fd, r = claim(file->path, &fd);
     if (r == 0)
-        r = look_at(file->path, &bytes);
+        r = look_at(file->path, ANY, &bytes);
     if (r == 0)
-        r = look_at_formers(file);
+        r = look_at_formers(file, FORMER);
     if (r == 0)
         r = make_room_of_short_ones(file); // before the move: where all numbers are taken, it removes the oldest of all
     if (r == 0 && bytes > 0)
         r = move_away(file, bytes);
     if (r == 0 && bytes == 0 && unlink(file->path) < 0)
         r = -errno;
-    if (fd >= 0)
-        (void)close(fd);
-    return r;
+    return unclaim(fd, r);
 }
 
 int recording_file_check(const char *path) {
@@ -169,9 +196,9 @@ int recording_file_check(const char *path) {
         return -ENOMEM;
     int64_t bytes;
     int length = snprintf(file->path, sizeof file->path, "%s", path);
-    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : look_at(path, &bytes);
+    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : look_at(path, ANY, &bytes);
     if (r == 0)
-        r = look_at_formers(file);
+        r = look_at_formers(file, ANY);
     char *slash = strrchr(file->path, '/');
     if (slash)
         slash[1] = '\0';
@@ -211,7 +238,8 @@ struct recording_file *recording_file_free(struct recording_file *file) {
 
 uint64_t recording_file_bytes(const struct recording_file *file) { return file->bytes; }
 
-// Removes the oldest files until n bytes are free.
+// Removes the oldest files until n bytes are free. A part that another daemon writes by now is no longer one of these
+// files: the next rotation reports it.
 static int make_room(struct recording_file *file, size_t n) {
     uint64_t all = file->bytes + n;
     int r = 0;
@@ -222,6 +250,10 @@ static int make_room(struct recording_file *file, size_t n) {
             continue;
         all -= (uint64_t)file->former_bytes[i];
         r = remove_former(file, i);
+        if (r == -ETXTBSY) {
+            file->former_bytes[i] = -1;
+            r = 0;
+        }
     }
     return r;
 }
@@ -251,12 +283,12 @@ bool recording_file_removed(const struct recording_file *file) { return is_remov
 
 int recording_file_rotate(struct recording_file *file) {
     char former[PATH_MAX];
-    bool removed = recording_file_removed(file);
-    int r = removed ? make_way(file) : move_away(file, (int64_t)file->bytes);
-    if (r < 0 && r != -ENOENT) // -ENOENT: someone has moved FILE, nothing to move
+    bool ours = names(file->path, file->fd); // else someone has removed or moved it
+    int r = ours ? move_away(file, (int64_t)file->bytes) : make_way(file);
+    if (r < 0 && r != -ENOENT) // -ENOENT: someone has just moved FILE, nothing to move
         return r;
     int fd = make(file->path);
-    if (fd < 0 && removed)
+    if (fd < 0 && !ours)
         return fd;
     if (fd < 0) {
         name_former(file, 0, former);

@@ -9,7 +9,8 @@
 //
 // Only topdownd writes a file: it always creates it, never opens an existing one, and follows no symbolic link. A
 // partial write is undone, so that a file always ends with a full record. A daemon holds a lock (flock) on the FILE
-// that it writes, so that two daemons never write to one recording.
+// that it writes, so that two daemons never write to one recording. A part that another daemon writes as its own FILE
+// is neither moved nor removed.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@ enum { RECORDING_FILE_FORMERS_MAX = 99 };
 struct recording_file;
 
 // Creates FILE, with at most bytes_max in all files together. An existing FILE becomes FILE.1. Returns 0, -EEXIST if a
-// file of these names is not a recording, -EISDIR if it is a folder, -EBUSY if another daemon writes FILE, -ELOOP if it
-// is a symbolic link, -ENAMETOOLONG or another negative errno.
+// file of these names is not a recording, -EISDIR if it is a folder, -EBUSY if another daemon writes FILE, -ETXTBSY if
+// it writes one of FILE.1 and so on, -ELOOP if it is a symbolic link, -ENAMETOOLONG or another negative errno.
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out);
 // Sets another limit, which holds from the next file or piece on.
 void recording_file_limit(struct recording_file *file, uint64_t bytes_max);
@@ -37,7 +38,7 @@ uint64_t recording_file_bytes(const struct recording_file *file); // written so 
 bool recording_file_removed(const struct recording_file *file);
 
 // Renames FILE to FILE.1, FILE.1 to FILE.2 and so on, and begins a new FILE, also if someone has removed it. On a
-// negative errno the old FILE stays in use.
+// negative errno, such as -ETXTBSY, the old FILE stays in use.
 int recording_file_rotate(struct recording_file *file);
 
 // Reads a file of at most size_max bytes. Returns 0 and a buffer for free() with a 0 after the last byte; -EFBIG,

@@ -57,6 +57,9 @@ static const char *why(int error) {
     switch (error) {
     case -EBUSY:
         return "another topdownd writes this recording: end it, or give this one another name";
+    case -ETXTBSY:
+        return "another topdownd writes a recording of this name with a number at its end, as older parts of this one "
+               "are called: end it, or give one of the two another name";
     case -EEXIST:
         return "there is a file here, or beside it with a number at its end, that is not a recording: remove it, or "
                "give the recording another name";

@@ -214,6 +214,9 @@ const char *view_recording_text(int error) {
         return "the disk is too slow: record to a faster one, or fewer metric groups";
     case -EBUSY:
         return "another topdownd writes it: end that one, or name another file";
+    case -ETXTBSY:
+        return "another topdownd writes a file of this name with a number at its end, as older parts are called: give "
+               "one of the two recordings another name";
     case -EFBIG:
         return "File too large: raise the service's limit (LimitFSIZE), or record less than that (record.size)";
     case -ENOENT:

@@ -461,6 +461,39 @@ def test_a_second_daemon_does_not_take_the_recording_of_the_first():
     return said.strip()
 
 
+def test_older_parts_that_another_daemon_writes_stay_where_they_are():
+    """FILE.1 is another daemon's own FILE: a start with FILE is refused, and a daemon that is there stops recording with the reason."""
+    named = "another topdownd writes a recording of this name with a number at its end"
+    sim = ("--pmu", f"sim:{STEADY}", "--record")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon(*sim, path, yaml=SHORT) as daemon:
+            daemon.wait_round(1)
+            daemon.stop()
+        with e2e.Daemon(*sim, path + ".1", yaml=SHORT) as other:
+            number = os.stat(path + ".1").st_ino
+            said = refused(*sim, path)
+            assert named in said and "give one of the two another name" in said, said
+            assert sorted(os.listdir(folder)) == ["recording", "recording.1"] and os.stat(path + ".1").st_ino == number
+            other.stop()
+        with e2e.Daemon(*sim, path, yaml=SHORT) as daemon:
+            with e2e.Daemon(*sim, path + ".1", yaml=SHORT) as other:
+                number = os.stat(path + ".1").st_ino
+                daemon.wait_round(1)
+                os.unlink(path)  # the next round wants a new file
+                e2e.wait_for(lambda: "another topdownd writes a file of this name with a number" in daemon.log(), "the reason")
+                e2e.wait_for(lambda: daemon.json("/api/v1/status")["recording"]["up"] == 0, "it to be shown")
+                shown = daemon.json("/api/v1/status")["recording"]["reason"]
+                assert "give one of the two recordings another name" in shown, shown
+                assert os.stat(path + ".1").st_ino == number
+                other.wait_round(other.sequence() + 1)
+                assert other.json("/api/v1/status")["recording"]["up"] == 1
+                other.stop()
+            e2e.wait_for(lambda: daemon.json("/api/v1/status")["recording"]["up"] == 1, "it to record again")
+            daemon.stop()
+    return said.strip()
+
+
 def test_a_recording_that_was_removed_begins_anew_with_the_next_round():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")

@@ -258,6 +258,74 @@ static void test_a_second_writer_is_refused_until_the_first_has_ended(void **sta
     assert_int_equal(part_of(former), 5);
 }
 
+static void test_an_older_part_that_another_daemon_writes_is_neither_moved_nor_removed(void **state) {
+    (void)state;
+    struct recording_file *first, *second;
+    for (unsigned start = 0; start < 3; start++)
+        begin_and_write(start, PLENTY); // 2, 1, 0
+    assert_int_equal(recording_file_new(former, PLENTY, &second), 0);
+    write_header(second, 9); // FILE.1.1 is 1 now
+    assert_int_equal(recording_file_new(path, PLENTY, &first), -ETXTBSY);
+    assert_int_equal(recording_file_new(path, 1, &first), -ETXTBSY);
+    assert_int_equal(recording_file_check(path), 0);
+    assert_int_equal(part_of(path), 2);
+    assert_int_equal(part_of(former), 9);
+    assert_int_equal(part_of(numbered(2)), 0);
+    assert_false(recording_file_removed(second));
+    recording_file_free(second);
+    assert_int_equal(recording_file_new(path, PLENTY, &first), 0);
+    assert_int_equal(part_of(numbered(2)), 9);
+    recording_file_free(first);
+    (void)snprintf(former, sizeof former, "%s/rec.1.1", folder);
+    assert_int_equal(part_of(former), 1);
+    assert_int_equal(unlink(former), 0);
+}
+
+static void test_a_rotation_leaves_the_older_part_that_another_daemon_writes_by_now(void **state) {
+    (void)state;
+    struct recording_file *first, *second;
+    begin_and_write(0, PLENTY);
+    begin_and_write(1, PLENTY);
+    assert_int_equal(recording_file_new(path, PLENTY, &first), 0); // FILE.1 is 1, FILE.2 is 0
+    write_header(first, 2);
+    assert_int_equal(unlink(numbered(2)), 0);
+    assert_int_equal(recording_file_new(numbered(2), PLENTY, &second), 0);
+    write_header(second, 9);
+    assert_int_equal(recording_file_rotate(first), -ETXTBSY);
+    recording_file_limit(first, 1);
+    write_header(first, 2); // makes room where it may, and goes on
+    assert_int_equal(part_of(path), 2);
+    assert_int_equal(access(former, F_OK), -1);
+    assert_int_equal(part_of(numbered(2)), 9);
+    recording_file_free(second);
+    recording_file_limit(first, PLENTY);
+    assert_int_equal(recording_file_rotate(first), 0);
+    write_header(first, 3);
+    assert_int_equal(part_of(former), 2);
+    recording_file_free(first);
+}
+
+static void test_a_rotation_does_not_move_another_daemons_file(void **state) {
+    (void)state;
+    struct recording_file *first, *second;
+    char elsewhere[96];
+    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", folder);
+    assert_int_equal(recording_file_new(path, PLENTY, &first), 0);
+    write_header(first, 1);
+    assert_int_equal(rename(path, elsewhere), 0); // somebody has moved it
+    assert_int_equal(recording_file_new(path, PLENTY, &second), 0);
+    write_header(second, 2);
+    assert_int_equal(recording_file_rotate(first), -EBUSY);
+    assert_int_equal(part_of(path), 2);
+    assert_int_equal(access(former, F_OK), -1);
+    recording_file_free(second);
+    assert_int_equal(recording_file_rotate(first), 0);
+    assert_int_equal(part_of(former), 2);
+    assert_int_equal(part_of(elsewhere), 1);
+    assert_int_equal(unlink(elsewhere), 0);
+    recording_file_free(first);
+}
+
 static void test_a_removed_file_is_noticed_and_a_new_one_takes_its_place(void **state) {
     (void)state;
     struct recording_file *file;
@@ -371,6 +439,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_recordings_of_a_minute_and_of_a_wrong_clock_are_not_short, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_second_writer_is_refused_until_the_first_has_ended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_older_part_that_another_daemon_writes_is_neither_moved_nor_removed,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_rotation_leaves_the_older_part_that_another_daemon_writes_by_now, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_rotation_does_not_move_another_daemons_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_removed_file_is_noticed_and_a_new_one_takes_its_place, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_file_of_another_kind_among_the_numbers_is_not_moved, set_up, tear_down),
