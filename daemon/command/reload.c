@@ -13,27 +13,38 @@
 // A reload waits for the end of a round, but not for long (daemon/run/reload.h), and for a probe.
 enum { TIMEOUT_S = 60, EXIT_WRONG = 2 };
 
-static const char MISTAKE[] = "error ";
+static const char IN_FORCE[] = "ok\n", MISTAKE[] = "error ", WARNING[] = "warning ";
 
-// What an answer says: a line for each mistake, or that there is none.
-static bool is_in_force(const char *answer) { return strcmp(answer, "ok\n") == 0; }
+// What an answer says: a line for each mistake; or that there is none, and a line for each warning.
+static bool is_in_force(const char *answer) { return strncmp(answer, IN_FORCE, strlen(IN_FORCE)) == 0; }
 
-// The next mistake of an answer; NULL: there are no more.
-static const char *next_mistake(char **rest) {
+// What follows `word` in the next line that begins with it; NULL: there are no more.
+static const char *next_text(char **rest, const char *word) {
     const char *line;
     while ((line = strsep(rest, "\n")))
-        if (strncmp(line, MISTAKE, sizeof MISTAKE - 1) == 0)
-            return line + sizeof MISTAKE - 1;
+        if (strncmp(line, word, strlen(word)) == 0)
+            return line + strlen(word);
     return NULL;
+}
+
+static void put_texts(struct json *json, const char *key, char *answer, const char *word) {
+    char *rest = answer;
+    json_begin_array(json, key);
+    for (const char *text; (text = next_text(&rest, word));)
+        json_string(json, NULL, text);
+    json_end_array(json);
 }
 
 static int say_answer(char *answer) {
     char *rest = answer;
     if (is_in_force(answer)) {
         (void)puts("the configuration is in force");
+        (void)fflush(stdout);
+        for (const char *warning; (warning = next_text(&rest, WARNING));)
+            (void)fprintf(stderr, "topdownd: warning: %s\n", warning);
         return EXIT_SUCCESS;
     }
-    for (const char *mistake; (mistake = next_mistake(&rest));)
+    for (const char *mistake; (mistake = next_text(&rest, MISTAKE));)
         (void)fprintf(stderr, "topdownd: %s\n", mistake);
     (void)fputs("topdownd: nothing has changed: the daemon goes on with the configuration that it had\n", stderr);
     return EXIT_WRONG;
@@ -42,7 +53,6 @@ static int say_answer(char *answer) {
 // `answer` is NULL if there is none, for the reason `why`.
 static int print_json(char *answer, const char *why) {
     bool in_force = answer && is_in_force(answer);
-    char *rest = answer;
     struct text out = {0};
     struct json json = json_begin(&out, JSON_SPACED);
     json_begin_object(&json, NULL);
@@ -50,10 +60,8 @@ static int print_json(char *answer, const char *why) {
         json_bool(&json, "in_force", in_force);
     else
         json_null(&json, "in_force");
-    json_begin_array(&json, "mistakes");
-    for (const char *mistake; answer && !in_force && (mistake = next_mistake(&rest));)
-        json_string(&json, NULL, mistake);
-    json_end_array(&json);
+    put_texts(&json, "mistakes", in_force ? NULL : answer, MISTAKE);
+    put_texts(&json, "warnings", in_force ? answer : NULL, WARNING);
     json_string(&json, "error", answer ? NULL : why);
     json_end_object(&json);
     (void)json_end(&json);

@@ -23,7 +23,7 @@
 // full request, so idle clients cannot lock out others. At most ACCEPTS_A_SECOND connections are accepted, so that an
 // accept that keeps failing (no file left) does not turn the loop into a busy loop.
 
-enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
+enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, SETTLE_US = 500000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
 enum { SOCKET_MODE = 0660, LEASES_MAX = 8 };
 static const double NS = 1e-9;
 
@@ -34,6 +34,7 @@ struct client {
     char request[CONTROL_REQUEST_MAX];
     size_t length;
     bool waiting;    // for a reload
+    bool settling;   // it has ended, and is answered when the timer is due
     uint64_t number; // counts connections
 };
 
@@ -70,7 +71,7 @@ static void client_close(struct client *client) {
         (void)close(client->fd);
     client->fd = -1;
     client->length = 0;
-    client->waiting = false;
+    client->waiting = client->settling = false;
 }
 
 // A few lines always fit into the empty buffer of a socket.
@@ -180,6 +181,10 @@ static void answer_reload(const struct client *client, int r, const struct error
         answer(client, "error %s\n", strerror(-r));
     else if (r == 0)
         answer(client, "ok\n");
+    for (size_t i = 0; r == 0 && i < errors->n; i++) {
+        error_format(&errors->items[i], line, sizeof line);
+        answer(client, "warning %s\n", line);
+    }
 }
 
 // A client that waits may take longer than others; it can only hang up meanwhile.
@@ -246,8 +251,9 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
     (void)source;
     (void)events;
     struct client *client = context;
-    ssize_t n =
-        client->waiting ? 0 : read(fd, client->request + client->length, sizeof client->request - client->length);
+    ssize_t n = client->waiting || client->settling
+                    ? 0
+                    : read(fd, client->request + client->length, sizeof client->request - client->length);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n > 0) {
@@ -272,7 +278,14 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
 static int on_timeout(sd_event_source *source, uint64_t due_us, void *context) {
     (void)source;
     (void)due_us;
-    client_close(context);
+    struct client *client = context;
+    const struct control_requests *requests = &client->control->requests;
+    struct errors warnings = {0};
+    if (client->settling) {
+        requests->warn(&warnings, requests->context);
+        answer_reload(client, 0, &warnings);
+    }
+    client_close(client);
     return 0;
 }
 
@@ -416,12 +429,24 @@ int control_start(struct control *control) {
     return r < 0 ? r : 0;
 }
 
+// False: the client cannot wait. The loop's own time may be that of an event long ago.
+static bool settle(struct client *client) {
+    client->waiting = false;
+    client->settling = true;
+    return sd_event_source_set_time(client->timer, clocks_now_ns() / 1000 + SETTLE_US) >= 0 &&
+           sd_event_source_set_enabled(client->timer, SD_EVENT_ONESHOT) >= 0;
+}
+
 void control_end_reload(struct control *control, int r, const struct errors *errors) {
+    struct errors warnings = {0};
+    if (control && r == 0)
+        control->requests.warn(&warnings, control->requests.context);
     for (size_t i = 0; control && i < CLIENTS_MAX; i++) {
-        if (!control->clients[i].waiting)
+        struct client *client = &control->clients[i];
+        if (!client->waiting || (warnings.n > 0 && settle(client)))
             continue;
-        answer_reload(&control->clients[i], r, errors);
-        client_close(&control->clients[i]);
+        answer_reload(client, r, r == 0 ? &warnings : errors);
+        client_close(client);
     }
 }
 

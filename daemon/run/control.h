@@ -12,6 +12,7 @@
 //                          0 ends its own lease. Counters stay yielded until all leases and what `yield` asked for are
 //                          over; `yield 0` ends all.
 //     reload          ->   ok                  once the new configuration is in force
+//                          warning TEXT        a line for each thing that it leaves to wish
 //                     ->   error TEXT          a line for each mistake: nothing has changed
 //     status          ->   ok                  and what follows it, a line for each
 //                          listens ADDRESS PORT
@@ -40,12 +41,16 @@ typedef int control_yield(double seconds, void *context);
 // mistakes in `errors`, or another negative errno.
 typedef int control_reload(struct errors *errors, void *context);
 
+// Adds what the configuration in force leaves to wish, such as addresses that could not be listened to.
+typedef void control_warn(struct errors *warnings, void *context);
+
 // Appends the lines of `status` that follow "ok". Returns 0 or a negative errno.
 typedef int control_status(struct text *out, void *context);
 
 struct control_requests {
     control_yield *yield;
     control_reload *reload;
+    control_warn *warn;
     control_status *status;
     void *context; // of all
 };
@@ -64,7 +69,8 @@ int control_start(struct control *control);
 // Serves a client on a connected socket that does not block, and takes it over.
 void control_take_client(struct control *control, int fd);
 
-// Answers those who wait for a reload: the configuration is in force (r is 0), or not, and why.
+// Answers those who wait for a reload: the configuration is in force (r is 0), or not, and why. Where it leaves
+// something to wish they wait half a second longer, because an address that moves is tried again a moment later.
 void control_end_reload(struct control *control, int r, const struct errors *errors);
 
 struct control *control_free(struct control *control); // removes the socket

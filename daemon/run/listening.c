@@ -8,10 +8,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/run/protection.h"
 
 enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000, CHANGED_US = 50000, HOST_MAX = 80 };
+
+#define MEASURES_WITHOUT "%s. topdownd measures without this address, and tries it again every few seconds"
 
 // An address of the configuration.
 struct awaited {
@@ -76,7 +79,7 @@ static int try_address(struct listening *listening, struct awaited *address, boo
     if (strcmp(why, address->why) != 0) {
         *changed = true;
         (void)snprintf(address->why, sizeof address->why, "%s", why);
-        log_warning("%s. topdownd measures without this address, and tries it again every few seconds", why);
+        log_warning(MEASURES_WITHOUT, why);
     }
     return 0;
 }
@@ -108,19 +111,20 @@ static int on_retry(sd_event_source *timer, uint64_t due_us, void *context) {
     return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
-// Tries what is awaited after so long.
+// Tries what is awaited after so long from now: the loop's own time may be that of an event long ago.
 static int await(struct listening *listening, uint64_t after_us) {
+    uint64_t due_us = clocks_now_ns() / 1000 + after_us;
     bool all = true;
     for (size_t i = 0; i < listening->n; i++)
         all = all && listening->addresses[i].here;
     if (all)
         return 0;
     if (listening->timer) {
-        int r = sd_event_source_set_time_relative(listening->timer, after_us);
+        int r = sd_event_source_set_time(listening->timer, due_us);
         return r < 0 ? r : sd_event_source_set_enabled(listening->timer, SD_EVENT_ONESHOT);
     }
-    int r = sd_event_add_time_relative(listening->loop, &listening->timer, CLOCK_MONOTONIC, after_us, RETRY_ACCURACY_US,
-                                       on_retry, listening);
+    int r = sd_event_add_time(listening->loop, &listening->timer, CLOCK_MONOTONIC, due_us, RETRY_ACCURACY_US, on_retry,
+                              listening);
     return r < 0 ? r : sd_event_source_set_exit_on_failure(listening->timer, true); // never stop trying silently
 }
 
@@ -297,6 +301,17 @@ void listening_describe(const struct listening *listening, char *text, size_t si
         (void)snprintf(text + length, size - length, "%s%s", before, listening->addresses[i].at.text);
         before = ", ";
     }
+}
+
+void listening_warn_of_awaited(const struct listening *listening, struct errors *warnings) {
+    size_t n_here = 0;
+    for (size_t i = 0; i < listening->n; i++) {
+        n_here += listening->addresses[i].here;
+        if (!listening->addresses[i].here)
+            (void)errors_add(warnings, NULL, 0, 0, MEASURES_WITHOUT, listening->addresses[i].why);
+    }
+    if (n_here == 0 && listening->n > 0)
+        (void)errors_add(warnings, NULL, 0, 0, "topdownd listens to no address now");
 }
 
 void listening_tell(const struct listening *listening, struct text *out) {

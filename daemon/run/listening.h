@@ -47,6 +47,9 @@ void listening_announce(struct listening *listening);
 // Appends which addresses are awaited, for systemd's status: "; waiting for 192.0.2.1:10813". Cut at size - 1.
 void listening_describe(const struct listening *listening, char *text, size_t size);
 
+// Adds the addresses that it waits for, and that there is no other.
+void listening_warn_of_awaited(const struct listening *listening, struct errors *warnings);
+
 // Appends the lines of the control socket's `status` (daemon/run/control.h).
 void listening_tell(const struct listening *listening, struct text *out);
 

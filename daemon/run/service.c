@@ -153,7 +153,7 @@ static void summarize(const struct service *s, bool starts) {
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
     shown_count(&shown, s->n_engines);
-    summary_readers(s->setup, s->options->web.systemd_socket);
+    summary_readers(s->setup, s->options->web.systemd_socket, NULL);
     series_warn(&shown, s->setup);
     snapshot_unref(first);
 }
@@ -273,12 +273,6 @@ static int begin_reload(struct service *s, struct errors *errors) {
     return r;
 }
 
-// The host's PMUs have changed.
-static void look_for_kinds(struct service *s) {
-    if (reload_look(&s->reload, s->options, s->setup, &s->self) <= 0)
-        start_memory_give_back();
-}
-
 static int on_reload(struct errors *errors, void *context) { return begin_reload(context, errors); }
 
 static int on_hup(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
@@ -363,8 +357,9 @@ static int change(struct service *s) {
 static int wake(struct service *s, bool all) {
     uint64_t deadline_ns;
     int r = step(s, all, &deadline_ns);
-    if (r >= 0 && s->serving && !s->reload.next && uncore_watch_step(&s->watch, s->options, clocks_now_ns()))
-        look_for_kinds(s);
+    if (r >= 0 && s->serving && !s->reload.next && uncore_watch_step(&s->watch, s->options, clocks_now_ns()) &&
+        reload_look(&s->reload, s->options, s->setup, &s->self) <= 0)
+        start_memory_give_back();
     bool waits = r >= 0 && s->serving && s->reload.next;
     int changed = waits && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
     if (changed > 0)
@@ -401,6 +396,12 @@ static int on_yield(double seconds, void *context) {
     if (r < 0)
         (void)sd_event_exit(s->loop, r);
     return r;
+}
+
+static void on_warn(struct errors *warnings, void *context) {
+    const struct service *s = context;
+    listening_warn_of_awaited(s->listening, warnings);
+    summary_readers(s->setup, s->options->web.systemd_socket, warnings);
 }
 
 static int on_status(struct text *out, void *context) {
@@ -452,7 +453,7 @@ static int open_server(struct service *s, const struct inherited *inherited) {
 static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
     struct inherited inherited = {0};
-    const struct control_requests requests = {on_yield, on_reload, on_status, s};
+    const struct control_requests requests = {on_yield, on_reload, on_warn, on_status, s};
     s->options = options;
     inherited_raise_files();
     start_memory_init();

@@ -232,11 +232,18 @@ void summary_host(const struct summary_host *host, char *out, size_t size) {
             length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? "; " : "", host->parts[i]);
 }
 
-void summary_readers(const struct setup *setup, bool sockets) {
-    if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path)
-        log_warning("%snobody can read what is measured: listen is none, and there is neither a text file nor a "
-                    "recording",
-                    place_of(setup, "listen").text);
+void summary_readers(const struct setup *setup, bool sockets, struct errors *warnings) {
+    char text[ERROR_TEXT_MAX];
+    if (setup->config->n_listen > 0 || sockets || setup->textfile.folder || setup->record_path)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%snobody can read what is measured: listen is none, and there is neither a text file nor a "
+                   "recording",
+                   place_of(setup, "listen").text);
+    if (warnings)
+        (void)errors_add(warnings, NULL, 0, 0, "%s", text);
+    else
+        log_warning("%s", text);
 }
 
 void summary_files(const struct setup *setup) {

@@ -30,8 +30,9 @@ bool summary_take(struct summary_host *host, size_t type, const struct view *vie
 enum { SUMMARY_HOST_MAX = SOURCE_TYPES_MAX * SUMMARY_LINE_MAX };
 void summary_host(const struct summary_host *host, char *out, size_t size);
 
-// Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured.
-void summary_readers(const struct setup *setup, bool sockets);
+// Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured: in the
+// log, or in `warnings` unless that is NULL.
+void summary_readers(const struct setup *setup, bool sockets, struct errors *warnings);
 
 // Describes a round that is longer than readers expect; false if it is not.
 bool summary_describe_long_round(const struct plan *plan, char *out, size_t size);

@@ -3,6 +3,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import re
 import signal
@@ -364,6 +365,30 @@ def test_without_a_daemon_it_says_what_to_do():
         done = subprocess.run([BINARY, "reload", "--path.run", folder], capture_output=True, text=True,
                               timeout=e2e.TIMEOUT, check=False)
     assert done.returncode == 1 and "start the service" in done.stderr, done
+
+
+def test_what_is_in_force_and_reaches_nobody_is_warned_of():
+    with contextlib.ExitStack() as stack:
+        daemon = stack.enter_context(Reloaded(stack, "--pmu", f"sim:{STEADY}"))
+        taken = stack.enter_context(socket.socket())
+        taken.bind(("127.0.0.1", daemon.second_port))
+        taken.listen()
+        assert daemon.reload(GOOD[0]) == (0, "the configuration is in force\n"), daemon.log()
+        lines = ["the configuration is in force",
+                 f"topdownd: warning: 127.0.0.1:{daemon.second_port}: the port is taken, perhaps by another topdownd: stop it, or set listen "
+                 "to another port. topdownd measures without this address, and tries it again every few seconds"]
+        status, said = daemon.reload('listen: [HERE, "127.0.0.1:PORT"]\n')
+        assert (status, said.splitlines()) == (0, lines), said
+        status, said = daemon.reload('listen: ["127.0.0.1:PORT"]\n')
+        lines.append("topdownd: warning: topdownd listens to no address now")
+        assert (status, said.splitlines()) == (0, lines), said
+        status, said = daemon.reload("listen: none\n")
+        assert status == 0 and "nobody can read what is measured: listen is none" in said and said.count("warning") == 1, said
+        done = subprocess.run([BINARY, "reload", "--path.run", daemon.run_folder, "--json"], capture_output=True, text=True,
+                              timeout=e2e.TIMEOUT, check=True)
+        answer = json.loads(done.stdout)
+        assert (answer["in_force"], answer["mistakes"], answer["error"]) == (True, [], None), answer
+        assert [text.partition(": ")[2][:37] for text in answer["warnings"]] == ["nobody can read what is measured: lis"], answer
 
 
 if __name__ == "__main__":

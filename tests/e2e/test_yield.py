@@ -173,13 +173,13 @@ def test_programs_get_the_answer_as_json():
         assert answered(host.yield_("--for", "60s", "--json"), 0) == {"yielded": True, "seconds": 60, "error": None}
         assert answered(host.yield_("--end", "--json"), 0) == {"yielded": False, "seconds": None, "error": None}
         reload = ("reload", "--path.run", host.folder, "--json")
-        assert answered(command(*reload), 0) == {"in_force": True, "mistakes": [], "error": None}
+        assert answered(command(*reload), 0) == {"in_force": True, "mistakes": [], "warnings": [], "error": None}
         e2e.write_text(host.daemon.config, "slot: 1\nbogus: 2\n")
         said = answered(command(*reload), 2)
         assert (said["in_force"], said["error"], len(said["mistakes"])) == (False, None, 2), said
         assert any("bogus" in text for text in said["mistakes"]), said
     with tempfile.TemporaryDirectory() as folder:
-        for words, empty in ((("yield", "--for", "1s"), {"yielded": None, "seconds": None}), (("reload",), {"in_force": None, "mistakes": []})):
+        for words, empty in ((("yield", "--for", "1s"), {"yielded": None, "seconds": None}), (("reload",), {"in_force": None, "mistakes": [], "warnings": []})):
             said = answered(command(*words, "--path.run", folder, "--json"), 1)
             assert "no topdownd listens there" in said.pop("error") and said == empty, said
 

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/clocks.h"
 #include "daemon/run/control.h"
 
 // The control socket with real clients in one process and the daemon's own event loop: requests, answers, and no client
@@ -28,7 +29,8 @@ struct fixture {
     double asked; // the last request; -1: none
     int answer;   // of the yield, or of the reload
     size_t n_reloads;
-    size_t n_files; // open before anything was
+    size_t n_warned; // looks at what a configuration leaves to wish, which find something
+    size_t n_files;  // open before anything was
 };
 
 static size_t count_files(void) {
@@ -51,6 +53,12 @@ static int on_reload(struct errors *errors, void *context) {
     struct fixture *f = context;
     f->n_reloads++;
     return f->answer == -EINVAL ? errors_add(errors, "/etc/x.yaml", 3, 7, "no such key") : f->answer;
+}
+
+static void on_warn(struct errors *warnings, void *context) {
+    struct fixture *f = context;
+    if (f->n_warned > 0 && f->n_warned--)
+        (void)errors_add(warnings, "/etc/x.yaml", 3, 0, "the port is taken");
 }
 
 static int on_status(struct text *out, void *context) {
@@ -83,8 +91,9 @@ static int setup(void **state) {
     assert_non_null(mkdtemp(f->folder));
     f->n_files = count_files();
     assert_true(sd_event_new(&f->loop) >= 0);
-    assert_int_equal(control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, on_status, f},
-                                 &errors, &f->control),
+    assert_int_equal(control_new(f->loop, f->folder,
+                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, f}, &errors,
+                                 &f->control),
                      0);
     assert_non_null(f->control);
     assert_int_equal(control_start(f->control), 0);
@@ -227,8 +236,9 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     struct errors errors = {0};
     struct control *second = NULL;
     size_t files = count_files();
-    assert_int_equal(control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, on_status, f},
-                                 &errors, &second),
+    assert_int_equal(control_new(f->loop, f->folder,
+                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, f}, &errors,
+                                 &second),
                      -EINVAL);
     assert_non_null(strstr(errors.items[0].text, "another topdownd listens there"));
     assert_null(second);
@@ -244,8 +254,9 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(dead, (const struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(close(dead), 0);
-    assert_int_equal(control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, on_status, f},
-                                 &errors, &second),
+    assert_int_equal(control_new(f->loop, f->folder,
+                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, f}, &errors,
+                                 &second),
                      0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
@@ -314,6 +325,45 @@ static void test_a_reload_that_cannot_begin_is_answered_with_its_mistakes(void *
     assert_int_equal(f->n_reloads, 2);
 }
 
+// Runs the loop until the client has an answer.
+static void wait_for_answer(const struct fixture *f, int fd) {
+    char byte;
+    while (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0)
+        assert_true(sd_event_run(f->loop, UINT64_MAX) >= 0);
+}
+
+static void test_what_a_configuration_in_force_leaves_to_wish_is_told_if_it_stays(void **state) {
+    struct fixture *f = *state;
+    const struct errors none = {0};
+    char byte;
+    size_t files = count_files();
+    f->n_warned = 2;
+    int client = begin(f, "reload\n");
+    control_end_reload(f->control, 0, &none);
+    assert_int_equal(recv(client, &byte, 1, MSG_DONTWAIT), -1);
+    int later = begin(f, "reload\n"), gone = begin(f, "reload\n");
+    control_end_reload(f->control, -ENOMEM, &none); // of the later ones alone
+    expect_answer(later, "error Cannot allocate memory\n");
+    expect_answer(gone, "error Cannot allocate memory\n");
+    assert_int_equal(recv(client, &byte, 1, MSG_DONTWAIT), -1);
+    wait_for_answer(f, client);
+    expect_answer(client, "ok\nwarning /etc/x.yaml:3: the port is taken\n");
+    f->n_warned = 1; // it passes
+    client = begin(f, "reload\n");
+    assert_int_equal(usleep(600000), 0); // the loop's own time is that of its last event, and does not count
+    uint64_t ended_ns = clocks_now_ns();
+    control_end_reload(f->control, 0, &none);
+    wait_for_answer(f, client);
+    assert_true(clocks_now_ns() - ended_ns > UINT64_C(400000000));
+    expect_answer(client, "ok\n");
+    f->n_warned = 1;
+    gone = begin(f, "reload\n");
+    control_end_reload(f->control, 0, &none);
+    assert_int_equal(close(gone), 0);
+    run_loop(f);
+    assert_int_equal(count_files(), files);
+}
+
 static void test_the_status_is_ok_and_lines_or_an_error(void **state) {
     struct fixture *f = *state;
     expect_answer(begin(f, "status\n"), "ok\nlistens 127.0.0.1 10813\n");
@@ -331,6 +381,7 @@ int main(void) {
         WITH_CONTROL(test_a_refused_wish_leaves_the_others_as_they_were),
         WITH_CONTROL(test_a_reload_is_answered_when_it_has_ended),
         WITH_CONTROL(test_a_reload_that_cannot_begin_is_answered_with_its_mistakes),
+        WITH_CONTROL(test_what_a_configuration_in_force_leaves_to_wish_is_told_if_it_stays),
         WITH_CONTROL(test_the_status_is_ok_and_lines_or_an_error),
         WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),
         WITH_CONTROL(test_clients_that_vanish_leave_nothing_open),
