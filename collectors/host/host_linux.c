@@ -44,9 +44,12 @@ static int find_online(const struct host_roots *roots, struct errors *errors, st
     char path[PATH_BYTES];
     int r = read_online(roots, path, out);
     if (r < 0)
-        return errors_add(errors, path, 0, 0,
-                          "cannot read which CPUs are online: %s; mount sysfs, or say where it is with --path.sysfs",
-                          strerror(-r));
+        return error_passes(r)
+                   ? errors_add_failure(errors, path, "cannot read which CPUs are online", r)
+                   : errors_add(errors, path, 0, 0,
+                                "cannot read which CPUs are online: %s; mount sysfs, or say where it is with "
+                                "--path.sysfs",
+                                strerror(-r));
     if (r == ONLINE_NO_LIST)
         return errors_add(errors, path, 1, 0, "is not a list of CPUs such as 0-3,8 (at most %d CPUs)", CPUSET_MAX);
     return 0;
@@ -171,11 +174,14 @@ int host_linux_topology_update(const struct host_roots *roots, const struct host
 }
 
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], text[64];
     if (kernel_pmu_type(pmu, out))
         return 0;
     (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/type", roots->sysfs, pmu);
     long long type = host_file_number(path, -1);
+    ssize_t length = type < 0 ? host_file_read(path, text, sizeof text) : 0;
+    if (length < 0 && error_passes((int)length))
+        return (int)length;
     if (type < 0 || type > UINT32_MAX)
         return -ENOENT;
     *out = (uint32_t)type;

@@ -35,7 +35,7 @@ static int read_open_file(int fd, const char *path, size_t size_max, struct erro
                           size_t *length) {
     struct stat status;
     if (fstat(fd, &status) < 0)
-        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(errno));
+        return errors_add_failure(errors, path, "cannot be read", errno);
     if (!S_ISREG(status.st_mode))
         return errors_add(errors, path, 0, 0, "is not a regular file");
     if ((uintmax_t)status.st_size > size_max)
@@ -49,7 +49,7 @@ static int read_open_file(int fd, const char *path, size_t size_max, struct erro
     }
     int r = read_all(fd, buffer->text, size);
     if (r < 0)
-        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(-r));
+        return errors_add_failure(errors, path, "cannot be read", r);
     buffer->text[size] = '\0';
     *length = size;
     return 0;
@@ -59,7 +59,7 @@ int json_read_again(const char *path, size_t size_max, struct errors *errors, st
                     size_t *length) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe in place of the file must not block
     if (fd < 0)
-        return errors_add(errors, path, 0, 0, "cannot be opened: %s", strerror(errno));
+        return errors_add_failure(errors, path, "cannot be opened", errno);
     int r = read_open_file(fd, path, size_max, errors, buffer, length);
     close(fd);
     return r;

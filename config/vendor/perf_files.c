@@ -50,7 +50,7 @@ static int read_folder(struct perf_files *files, const char *folder, bool standa
     char path[PERF_PATH_MAX];
     int n = scandir(folder, &entries, is_json, compare_names), r = 0;
     if (n < 0)
-        return errors_add(errors, folder, 0, 0, "the folder cannot be read: %s", strerror(errno));
+        return errors_add_failure(errors, folder, "the folder cannot be read", errno);
     for (int i = 0; i < n; i++) {
         int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         free(entries[i]);
@@ -168,7 +168,10 @@ static const struct known_field {
     [4] = {{"Unit", PERF_UNIT}},
     [5] = {{"UMask", PERF_UMASK}},
     [6] = {{"Compat", PERF_COMPAT},
-           {"FCMask", PERF_FC_MASK}, {"ExtSel", PERF_EXT_SEL}, {"Invert", PERF_INVERT}, {"Filter", PERF_FILTER}},
+           {"FCMask", PERF_FC_MASK},
+           {"ExtSel", PERF_EXT_SEL},
+           {"Invert", PERF_INVERT},
+           {"Filter", PERF_FILTER}},
     [7] = {{"Counter", PERF_COUNTER}, {"SliceId", PERF_SLICE_ID}},
     [8] = {{"MSRIndex", PERF_MSR_INDEX},
            {"MSRValue", PERF_MSR_VALUE},

@@ -100,7 +100,7 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
     struct stat status;
     char below[PERF_PATH_MAX];
     if (strlen(path) + 1 >= PERF_PATH_MAX || stat(path, &status) < 0)
-        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(errno));
+        return errors_add_failure(errors, path, "cannot be read", errno);
     *out = (struct perf_folder){.is_file = !S_ISDIR(status.st_mode)};
     (void)snprintf(out->path, sizeof out->path, "%s", path);
     for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
@@ -130,7 +130,6 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
     if (stat(out->path, &status) == 0)
         return 0;
     int r = errno == ENOENT ? -ENOENT : -EINVAL; // a tree may lack folders that its map names
-    (void)errors_add(errors, out->path, 0, 0, "mapfile.csv names this folder, which cannot be read: %s",
-                     strerror(errno));
+    (void)errors_add_failure(errors, out->path, "mapfile.csv names this folder, which cannot be read", errno);
     return r;
 }

@@ -42,11 +42,12 @@ static int is_json(const struct dirent *entry) {
 
 // ---- the format ----
 
-// The format of a file, by its first characters.
+// The format of a file, by its first characters; errno is 0 if it could be opened.
 static enum spec_format guess_file(const char *path) {
     static const char *const keys[] = {"\"Header\"", "\"Metrics\"", "\"Events\""};
     static const char space[] = " \t\r\n";
     char text[256];
+    errno = 0;
     FILE *in = is_file(path) ? fopen(path, "re") : NULL;
     size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
     if (in)
@@ -82,8 +83,10 @@ enum spec_format spec_format_guess(const char *path, struct errors *errors) {
     enum spec_format format = SPEC_FORMAT_ANY;
     if (!is_folder(path)) {
         format = guess_file(path);
-        if (format == SPEC_FORMAT_ANY && !is_file(path))
-            (void)errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(errno ? errno : ENOENT));
+        if (format == SPEC_FORMAT_ANY && errno != 0)
+            (void)errors_add_failure(errors, path, "cannot be read", errno);
+        else if (format == SPEC_FORMAT_ANY && !is_file(path))
+            (void)errors_add_failure(errors, path, "cannot be read", ENOENT);
         else if (format == SPEC_FORMAT_ANY)
             (void)errors_add(errors, path, 0, 0,
                              "is no JSON file: neither a list (perf) nor an object (Arm, intel/perfmon)");

@@ -65,10 +65,10 @@ int yaml_file_read(const char *path, char **out, size_t *length) {
 }
 
 void yaml_file_report(struct errors *errors, const char *path, int error) {
-    const char *reason = strerror(-error);
     if (error == -EFBIG)
-        reason = "it is larger than 1048576 bytes";
+        (void)errors_add(errors, path, 0, 0, "cannot be read: it is larger than 1048576 bytes");
     else if (error == -ENOTSUP)
-        reason = "it is not a regular file";
-    (void)errors_add(errors, path, 0, 0, "cannot be read: %s", reason);
+        (void)errors_add(errors, path, 0, 0, "cannot be read: it is not a regular file");
+    else
+        (void)errors_add_failure(errors, path, "cannot be read", error);
 }

@@ -24,6 +24,39 @@ int errors_add(struct errors *errors, const char *file, unsigned line, unsigned 
     return -EINVAL;
 }
 
+bool error_passes(int error) {
+    switch (error < 0 ? -error : error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EIO:
+    case EINTR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *error_reason(int error) {
+    switch (error < 0 ? -error : error) {
+    case EMFILE:
+        return "Too many open files: raise LimitNOFILE of the service (ulimit -n in a shell)";
+    case ENFILE:
+        return "Too many open files in system: raise fs.file-max";
+    case ENOMEM:
+        return "Cannot allocate memory: give the service or the host more (MemoryMax, LimitAS)";
+    case EIO:
+        return "Input/output error: the disk fails, and the kernel's log (dmesg) says more";
+    default:
+        return strerror(error < 0 ? -error : error);
+    }
+}
+
+int errors_add_failure(struct errors *errors, const char *file, const char *what, int error) {
+    errors->passing = errors->passing || error_passes(error);
+    return errors_add(errors, file, 0, 0, "%s: %s", what, error_reason(error));
+}
+
 size_t error_format(const struct error *error, char *out, size_t size) {
     int length;
     if (error->file[0] == '\0')

@@ -88,9 +88,10 @@ static char *path_of(const struct setup *setup, const struct source *source) {
 static int record_refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
     const struct config_origin *origin = setup->record_origin;
     const char *reason = why(error);
+    errors->passing = errors->passing || error_passes(error);
     char text[ERROR_TEXT_MAX];
     if (!reason)
-        (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", strerror(-error));
+        (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", error_reason(error));
     else
         (void)snprintf(text, sizeof text, "%s", reason);
     return origin ? errors_add(errors, origin->file, origin->line, origin->column, "record.path: %.200s %s", path, text)

@@ -340,12 +340,16 @@ static int control_refuse(const struct control *control, struct errors *errors, 
     return errors_add(errors, control->address.sun_path, 0, 0, "%s", what);
 }
 
+static int control_fail(const struct control *control, struct errors *errors, int error) {
+    return errors_add_failure(errors, control->address.sun_path, "cannot be made", error);
+}
+
 // Removes a dead daemon's socket. Returns 0 if the path is free now.
 static int remove_stale(const struct control *control, struct errors *errors) {
     const char *path = control->address.sun_path;
     struct stat status;
     if (lstat(path, &status) < 0)
-        return errno == ENOENT ? 0 : control_refuse(control, errors, strerror(errno));
+        return errno == ENOENT ? 0 : control_fail(control, errors, errno);
     if (!S_ISSOCK(status.st_mode))
         return control_refuse(control, errors, "is not a socket: remove it, or name another folder with --path.run");
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -357,8 +361,8 @@ static int remove_stale(const struct control *control, struct errors *errors) {
         return control_refuse(control, errors,
                               "another topdownd listens there: end it, or name another folder with --path.run");
     if (r != ECONNREFUSED)
-        return control_refuse(control, errors, strerror(r));
-    return unlink(path) < 0 ? control_refuse(control, errors, strerror(errno)) : 0;
+        return control_fail(control, errors, r);
+    return unlink(path) < 0 ? control_fail(control, errors, errno) : 0;
 }
 
 // Sets the socket's mode before listen, since clients can connect from then on.
@@ -375,7 +379,7 @@ static int listen_at(struct control *control, const char *path, struct errors *e
     if (!control->bound && errno == ENOENT)
         return control_refuse(control, errors, "there is no such folder: make it, or name another one with --path.run");
     if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, CLIENTS_MAX) < 0)
-        return control_refuse(control, errors, strerror(errno));
+        return control_fail(control, errors, errno);
     return 0;
 }
 

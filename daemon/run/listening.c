@@ -74,6 +74,7 @@ static int try_address(struct listening *listening, struct awaited *address, boo
             announce(listening, address);
         return 0;
     }
+    errors->passing = errors->passing || found.passing;
     if (r != -EAGAIN && first) // later it is only said: nothing ends a daemon that measures
         return errors_add(errors, NULL, 0, 0, "%s", why);
     if (strcmp(why, address->why) != 0) {

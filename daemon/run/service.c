@@ -483,12 +483,12 @@ int service_run(const struct options *options) {
     if (r >= 0)
         r = run_loop(s);
     // only a mistake that stays is final (RestartPreventExitStatus); memory or files may be short for a while only
-    bool mistaken = s && !s->serving && s->errors.n > 0;
+    bool mistaken = s && !s->serving && s->errors.n > 0 && !s->errors.passing;
     int status = r >= 0 ? EXIT_SUCCESS : mistaken && r != -EINTR ? EXIT_WRONG : EXIT_FAILURE;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);
     else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged
-        log_error("%s", strerror(-r));
+        log_error("%s", error_reason(r));
     if (s) {
         service_close(s);
         log_stream_close(s->log);

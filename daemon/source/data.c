@@ -67,7 +67,7 @@ static int list_folder(const char *folder, const char *kind, size_t max, struct 
     int found = scandir(folder, &entries, is_json, alphasort), r = 0;
     *n = 0;
     if (found < 0)
-        return errors_add(errors, folder, 0, 0, "cannot read the folder: %s", strerror(errno));
+        return errors_add_failure(errors, folder, "cannot read the folder", errno);
     for (int i = 0; i < found; i++) {
         if (r == 0 && *n == max)
             r = errors_add(errors, folder, 0, 0, "holds more than %zu %s", max, kind);

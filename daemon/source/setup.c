@@ -134,6 +134,7 @@ static int find_topology(struct setup *setup, struct core_type *type, struct err
         else
             (void)errors_add(errors, origin->file, origin->line, origin->column, "%s", error->text);
     }
+    errors->passing = errors->passing || found.passing;
     return r;
 }
 

@@ -31,6 +31,7 @@ static int host_topology(struct source *source, const struct cpuset *selected, s
     for (size_t i = 0; i < found.n; i++)
         (void)errors_add(errors, found.items[i].file, found.items[i].line, found.items[i].column, "%s",
                          found.items[i].text);
+    errors->passing = errors->passing || found.passing;
     return r;
 }
 
@@ -297,7 +298,10 @@ static int init_software(struct source_host *host, const struct source_request *
         return r;
     source->pmu_name = source->catalog->product.pmu;
     source->microarchitecture = "unknown";
-    if (host_linux_pmu_type(&source->roots, source->pmu_name, &host->pmu_types[0]) < 0)
+    r = host_linux_pmu_type(&source->roots, source->pmu_name, &host->pmu_types[0]);
+    if (error_passes(r))
+        return errors_add_failure(errors, source->pmu_name, "the type of this PMU cannot be read", r);
+    if (r < 0)
         return errors_add(errors, NULL, 0, 0,
                           "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
                           "--path.sysfs, or use a kernel with perf events",

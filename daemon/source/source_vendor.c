@@ -65,6 +65,7 @@ static int vendor_fail(const struct config_origin *origin, const struct errors *
         (void)errors_add(errors, origin->file, origin->line, origin->column, "specs.path: %.200s%s%s", error->file,
                          error->file[0] != '\0' ? ": " : "", error->text);
     }
+    errors->passing = errors->passing || found->passing;
     return -EINVAL;
 }
 

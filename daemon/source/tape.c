@@ -71,7 +71,7 @@ static int explain_file(const char *path, int r, struct errors *errors) {
     case -EINVAL:
         return errors_add(errors, path, 0, 0, "is not a regular file");
     default:
-        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(-r));
+        return errors_add_failure(errors, path, "cannot be read", r);
     }
 }
 

@@ -21,7 +21,7 @@ static int read_log(struct tape *tape, const char *data, struct errors *errors) 
     if (r == -EFBIG)
         return errors_add(errors, tape->path, 0, 0, "is a log of more than 2 GiB: replay it in parts");
     if (r < 0)
-        return r == -ENOMEM ? r : errors_add(errors, tape->path, 0, 0, "cannot be read: %s", strerror(-r));
+        return r == -ENOMEM ? r : errors_add_failure(errors, tape->path, "cannot be read", r);
     r = perf_log_parse(tape->path, (const char *)text, length, errors, &tape->log.log);
     free(text);
     return r == 0 ? perf_names_load(path, errors, &tape->log.names) : r;

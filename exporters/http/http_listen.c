@@ -64,6 +64,7 @@ static bool is_lasting(int error) {
 
 int http_listen_refuse(const struct http_address *address, struct errors *errors, int error) {
     (void)errors_add(errors, NULL, 0, 0, "%s: %s", address->text, remedy(error));
+    errors->passing = errors->passing || error_passes(error);
     return is_lasting(error) ? -EINVAL : -EAGAIN;
 }
 

@@ -60,7 +60,8 @@ static int read_file(const struct web_settings *settings, const struct web_file 
     if (r == 0 || r == -ENOMEM)
         return r;
     (void)snprintf(why, sizeof why, "cannot be read: %s",
-                   r == -EACCES ? "topdownd's user may not: give it or its group the right" : strerror(-r));
+                   r == -EACCES ? "topdownd's user may not: give it or its group the right" : error_reason(r));
+    errors->passing = errors->passing || error_passes(r);
     return refuse(settings, file, errors, why);
 }
 

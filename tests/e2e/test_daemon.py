@@ -269,8 +269,26 @@ def test_a_limit_of_files_is_not_taken_for_one_of_memory():
                 assert "memory" not in daemon.log(), (limit, daemon.log())
                 if not daemon.ended():
                     break
+                assert daemon.wait() == 1 and "raise LimitNOFILE" in daemon.log(), (limit, daemon.log())
                 seen.add(daemon.log().strip().splitlines()[-1])
     assert any("Too many open files" in line for line in seen), seen
+
+
+def test_too_few_files_while_a_host_is_looked_at_are_no_mistake_of_a_file():
+    """Status 1: systemd starts it again. What could not be opened follows from the limit: the configuration, a spec or the kinds of PMUs."""
+    seen = set()
+    with tempfile.TemporaryDirectory() as folder:
+        arm_sysfs(folder, ["0x00000000413fd0c1"] * 2)
+        os.makedirs(os.path.join(folder, "bus/event_source/devices/software"))
+        e2e.write_text(os.path.join(folder, "bus/event_source/devices/software/type"), "1\n")
+        config = e2e.write_text(os.path.join(folder, "c.yaml"), e2e.LISTEN_ANYWHERE)
+        for limit in range(5, 11):
+            command = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", BINARY, "--pmu", "linux", "--config", config, "--path.data", ROOT,
+                       "--path.sysfs", folder]
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT)
+            assert ended.returncode == 1 and "raise LimitNOFILE" in ended.stderr, (limit, ended)
+            seen.update(part for part in ("c.yaml", "neoverse-n1.json", "kinds.json") if f"{part}: cannot be" in ended.stderr)
+    assert len(seen) > 1, seen
 
 
 def test_unknown_words_on_the_command_line_are_refused():

@@ -28,6 +28,24 @@ static void test_an_error_is_written_with_what_is_known_of_its_place(void **stat
     expect_line(&errors.items[4], "no file either");
 }
 
+static void test_a_failure_says_what_to_raise_and_whether_it_may_pass(void **state) {
+    (void)state;
+    static const int passing[] = {EMFILE, ENFILE, ENOMEM, EIO, EINTR}, lasting[] = {ENOENT, EACCES, EISDIR, EINVAL};
+    struct errors errors = {0};
+    for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
+        assert_int_equal(errors_add_failure(&errors, "f", "cannot be read", lasting[i]), -EINVAL);
+    assert_false(errors.passing);
+    expect_line(&errors.items[0], "f: cannot be read: No such file or directory");
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        errors = (struct errors){0};
+        assert_int_equal(errors_add_failure(&errors, "f", "cannot be read", -passing[i]), -EINVAL);
+        assert_int_equal(errors_add(&errors, "f", 1, 1, "a mistake"), -EINVAL);
+        assert_true(errors.passing);
+    }
+    assert_non_null(strstr(error_reason(EMFILE), "LimitNOFILE"));
+    assert_non_null(strstr(error_reason(-ENFILE), "fs.file-max"));
+}
+
 static void test_errors_beyond_the_greatest_number_are_counted(void **state) {
     (void)state;
     struct errors errors = {0};
@@ -169,6 +187,7 @@ static void test_names_are_equal_where_they_fold_to_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_error_is_written_with_what_is_known_of_its_place),
+        cmocka_unit_test(test_a_failure_says_what_to_raise_and_whether_it_may_pass),
         cmocka_unit_test(test_errors_beyond_the_greatest_number_are_counted),
         cmocka_unit_test(test_the_longest_error_fits_a_line),
         cmocka_unit_test(test_a_line_that_is_too_short_is_cut_and_terminated),

@@ -372,6 +372,11 @@ static void test_what_a_person_must_change_is_told_apart_from_what_may_pass(void
         assert_int_equal(http_listen_refuse(&LOOPBACK, &errors, passing[i]), -EAGAIN);
     for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
         assert_int_equal(http_listen_refuse(&LOOPBACK, &errors, lasting[i]), -EINVAL);
+    errors = (struct errors){0};
+    assert_int_equal(http_listen_refuse(&LOOPBACK, &errors, EACCES), -EINVAL);
+    assert_false(errors.passing);
+    assert_int_equal(http_listen_refuse(&LOOPBACK, &errors, EMFILE), -EINVAL);
+    assert_true(errors.passing); // another start may find files
 }
 
 static void assert_healthy(uint16_t port) {
