@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/recording/recording_short.h"
@@ -190,13 +192,53 @@ static int make_way(struct recording_file *file) {
     return unclaim(fd, r);
 }
 
+// File systems in which the kernel shows what it knows: nobody makes a file there.
+static bool is_kernels(const char *folder) {
+    static const unsigned long magics[] = {PROC_SUPER_MAGIC,     SYSFS_MAGIC,   CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+                                           DEBUGFS_MAGIC,        TRACEFS_MAGIC, SECURITYFS_MAGIC,   BPF_FS_MAGIC,
+                                           RDTGROUP_SUPER_MAGIC, SELINUX_MAGIC, DEVPTS_SUPER_MAGIC, EFIVARFS_MAGIC};
+    struct statfs system;
+    if (statfs(folder, &system) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if ((unsigned long)system.f_type == magics[i])
+            return true;
+    return false;
+}
+
+// -EINVAL for a name that only a folder can have, -EOPNOTSUPP where the nearest folder that exists is the kernel's own.
+static int check_place(const char *path) {
+    char folder[PATH_MAX];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof folder)
+        return length == 0 ? -ENOENT : -ENAMETOOLONG;
+    if (path[length - 1] == '/')
+        return -EINVAL;
+    memcpy(folder, path, length + 1);
+    do {
+        char *slash = strrchr(folder, '/');
+        if (slash)
+            slash[slash == folder ? 1 : 0] = '\0';
+        else
+            strcpy(folder, ".");
+    } while (access(folder, F_OK) < 0 && errno == ENOENT && strcmp(folder, ".") != 0 && strcmp(folder, "/") != 0);
+    return is_kernels(folder) ? -EOPNOTSUPP : 0;
+}
+
+// Whether FILE may be there at all.
+static int take_path(struct recording_file *file, const char *path) {
+    int length = snprintf(file->path, sizeof file->path, "%s", path);
+    return length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : check_place(path);
+}
+
 int recording_file_check(const char *path) {
     struct recording_file *file = calloc(1, sizeof *file);
     if (!file)
         return -ENOMEM;
     int64_t bytes;
-    int length = snprintf(file->path, sizeof file->path, "%s", path);
-    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : look_at(path, ANY, &bytes);
+    int r = take_path(file, path);
+    if (r == 0)
+        r = look_at(path, ANY, &bytes);
     if (r == 0)
         r = look_at_formers(file, ANY);
     char *slash = strrchr(file->path, '/');
@@ -214,8 +256,9 @@ int recording_file_new(const char *path, uint64_t bytes_max, struct recording_fi
         return -ENOMEM;
     file->fd = -1;
     file->bytes_max = bytes_max;
-    int length = snprintf(file->path, sizeof file->path, "%s", path);
-    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : make_way(file);
+    int r = take_path(file, path);
+    if (r == 0)
+        r = make_way(file);
     if (r == 0)
         r = file->fd = make(path);
     if (r < 0) {

@@ -22,7 +22,8 @@ struct recording_file;
 
 // Creates FILE, with at most bytes_max in all files together. An existing FILE becomes FILE.1. Returns 0, -EEXIST if a
 // file of these names is not a recording, -EISDIR if it is a folder, -EBUSY if another daemon writes FILE, -ETXTBSY if
-// it writes one of FILE.1 and so on, -ELOOP if it is a symbolic link, -ENAMETOOLONG or another negative errno.
+// it writes one of FILE.1 and so on, -ELOOP if it is a symbolic link, -EINVAL if it ends in a slash, -EOPNOTSUPP
+// in a file system of the kernel's own (/proc, /sys), -ENAMETOOLONG or another negative errno.
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out);
 // Sets another limit, which holds from the next file or piece on.
 void recording_file_limit(struct recording_file *file, uint64_t bytes_max);

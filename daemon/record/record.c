@@ -66,6 +66,11 @@ static const char *why(int error) {
     case -EISDIR:
         return "there is a folder here, or beside it with a number at its end: name a file for the recording, in that "
                "folder or beside it";
+    case -EINVAL:
+        return "has a slash at its end, as a folder: name a file for the recording, in that folder";
+    case -EOPNOTSUPP:
+        return "is in a file system of the kernel's own, as /proc and /sys are: name a file on a disk for the "
+               "recording";
     case -ELOOP:
         return "is a symbolic link: name the file itself for the recording";
     case -EROFS:

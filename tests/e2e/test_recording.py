@@ -248,6 +248,19 @@ def test_check_config_warns_where_nothing_could_be_recorded():
         assert done.returncode == 2 and f"{path} there is a folder here" in done.stderr, done
 
 
+def test_check_config_refuses_what_no_folder_makes_possible():
+    with tempfile.TemporaryDirectory() as folder:
+        for path, says in (("/proc/x", "the kernel's own"), ("/proc/none/x", "the kernel's own"), ("/sys/x", "the kernel's own"),
+                           (f"{folder}/none/", "a slash at its end"), (f"{folder}/", "a slash at its end")):
+            if path.startswith("/sys") and not os.path.ismount("/sys"):
+                continue
+            config = e2e.write_text(os.path.join(folder, "c.yaml"), SHORT + f"record: {{path: '{path}'}}\n")
+            for command in ("check-config", "run"):
+                status, said = e2e.run_daemon(command, "--config", config, "--pmu", "sim")
+                assert status == 2 and f"c.yaml:3:16: record.path: {path} " in said and says in said, (command, path, said)
+        assert os.listdir(folder) == ["c.yaml"]
+
+
 def test_files_are_bounded_and_replayed_one_after_the_other():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")

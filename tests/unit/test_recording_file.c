@@ -378,6 +378,26 @@ static void test_an_earlier_recording_is_kept_and_anything_else_refused(void **s
     assert_int_equal(rmdir(path), 0);
 }
 
+static void test_a_name_of_a_folder_and_the_kernels_own_file_systems_are_refused(void **state) {
+    (void)state;
+    struct recording_file *file;
+    static const char *const kernels[] = {"/proc/x", "/proc/none/x", "/proc/self/x"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        assert_int_equal(recording_file_check(kernels[i]), -EOPNOTSUPP);
+        assert_int_equal(recording_file_new(kernels[i], PLENTY, &file), -EOPNOTSUPP);
+    }
+    char below[160];
+    (void)snprintf(below, sizeof below, "%s/none/", folder);
+    assert_int_equal(recording_file_check(below), -EINVAL);
+    assert_int_equal(recording_file_new(below, PLENTY, &file), -EINVAL);
+    (void)snprintf(below, sizeof below, "%s/none/rec", folder);
+    assert_int_equal(recording_file_check(below), -ENOENT);
+    assert_int_equal(recording_file_new(below, PLENTY, &file), -ENOENT);
+    (void)snprintf(below, sizeof below, "/proc/self/root%s", path); // a link to a file system with files
+    assert_int_equal(recording_file_check(below), 0);
+    assert_int_equal(recording_file_check("rec-of-no-folder"), 0);
+}
+
 static void test_what_does_not_fit_is_taken_back_in_full(void **state) {
     (void)state;
     struct recording_file *file;
@@ -447,6 +467,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_removed_file_is_noticed_and_a_new_one_takes_its_place, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_file_of_another_kind_among_the_numbers_is_not_moved, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_name_of_a_folder_and_the_kernels_own_file_systems_are_refused, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_taken_back_in_full, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reading_is_bounded, set_up, tear_down),
     };
