@@ -14,6 +14,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
+#include "daemon/memory/memory_watch.h"
 #include "daemon/run/load.h"
 #include "daemon/run/plan_view.h"
 #include "daemon/run/summary.h"
@@ -269,6 +270,7 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
             shown->types[n++].view = view;
     }
     shown_count(shown, n);
+    shown->memory = r == 0 ? memory_watch_once(setup) : NULL;
     return r;
 }
 
@@ -360,6 +362,7 @@ int explain_run(const struct options *options) {
         log_reason(r, errors);
     for (size_t i = 0; i < shown_all(&shown); i++)
         view_unref(shown.types[i].view);
+    host_memory_unref(shown.memory);
     load_free(setup);
     free(errors);
     return r != 0 ? EXIT_WRONG : EXIT_SUCCESS;

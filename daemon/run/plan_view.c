@@ -2,6 +2,7 @@
 #include "daemon/run/plan_view.h"
 
 struct view *plan_view_new(const struct setup *setup, const struct core_type *type, struct plan *plan) {
+    static const struct adapt_report nothing_decided = {.n_groups = 0};
     const struct source *source = type->source;
     unsigned counters = source->general_counters > 0 ? source->general_counters + source_fixed_counters(source) : 0;
     struct topology *topology = topology_copy(type->topology);
@@ -13,6 +14,7 @@ struct view *plan_view_new(const struct setup *setup, const struct core_type *ty
     }
     const struct view facts = {.layout = layout,
                                .simulated = source->simulated,
+                               .replayed = source->replayed,
                                .version = TOPDOWND_VERSION,
                                .revision = setup->revision,
                                .hostname = setup->hostname,
@@ -23,6 +25,8 @@ struct view *plan_view_new(const struct setup *setup, const struct core_type *ty
                                .cpu_microarchitecture = source->microarchitecture,
                                .profile = setup_profile_name(setup),
                                .config_hash = setup->config->hash,
+                               .files = {.recording = setup->record_path, .textfile = setup->textfile.folder},
+                               .adapt = setup_adaptive(setup, type) && !topology->boxes ? &nothing_decided : NULL,
                                .counters.total = counters,
                                .counters.usable = counters,
                                .guests_excluded = source->exclude_guest,

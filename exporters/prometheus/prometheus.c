@@ -127,7 +127,8 @@ static void add_level1_error(struct prometheus_page *page, const struct view *vi
 
 static void add_pmu_up(struct prometheus_page *page, const struct view *view) {
     const struct page_label label = {"pmu", view->pmu};
-    page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
+    if (view->layout->plan->n_units > 0 || view->replayed) // else the plan asks nothing of the PMU
+        page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
 }
 
 static void add_pmu_kernel_memory(struct prometheus_page *page, const struct view *view) {

@@ -99,7 +99,18 @@ void page_add_bounds(struct prometheus_page *page, const struct view *view) {
     tree_free(tree);
 }
 
+// False: the plan has nothing of the tree, so that there never is a verdict.
+static bool has_tree(struct prometheus_page *page, const struct view *view) {
+    struct tree *tree = tree_new(view->layout);
+    bool any = tree && tree->n > 0;
+    page->failed = page->failed || !tree;
+    tree_free(tree);
+    return any;
+}
+
 void page_add_bounds_since(struct prometheus_page *page, const struct view *view) {
+    if (!has_tree(page, view))
+        return;
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_verdict_since(view->layout, scope.scope));
@@ -107,6 +118,8 @@ void page_add_bounds_since(struct prometheus_page *page, const struct view *view
 }
 
 void page_add_bounds_certain(struct prometheus_page *page, const struct view *view) {
+    if (!has_tree(page, view))
+        return;
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         page_scoped(page, &scope, NULL, NULL, PAGE_WHOLE, snapshot_verdict_certain(view->layout, scope.scope));

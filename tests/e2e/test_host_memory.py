@@ -99,6 +99,8 @@ def test_check_config_counts_these_series():
             build(folder)
             _, said = e2e.run_daemon("check-config", "--path.sysfs", folder, "--path.procfs", folder, yaml=e2e.LISTEN_ANYWHERE + "max_series: 10\n")
             numbers += re.findall(r"/metrics has (\d+) series", said)
+            _, said = e2e.run_daemon("explain", "--path.sysfs", folder, "--path.procfs", folder)
+            assert f"\n{numbers[-1]} series on /metrics" in said, (numbers, said)
     assert int(numbers[1]) - int(numbers[0]) == 5, numbers
 
 

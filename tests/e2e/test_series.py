@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The number of series: docs/metrics.md has a formula and an example, which the page of the demo must obey."""
 
+import glob
+import inspect
 import json
 import os
 import re
+import subprocess
+import tempfile
 
 import e2e
+import test_host_memory
+import uncore_hosts
 
-_, ROOT = e2e.arguments()
+BINARY, ROOT = e2e.arguments()
 PAGE = e2e.read_text(os.path.join(ROOT, "docs/metrics.md"))
+MANUAL = e2e.read_text(os.path.join(ROOT, "docs/topdownd.yaml.5"))
+FLEET = e2e.read_text(os.path.join(ROOT, "docs/fleet.md"))
 OUTSIDE = ("topdownd_memory_", "topdownd_llc_miss_bytes", "topdownd_interconnect_bytes", "topdownd_uncore_",
            "topdownd_numa_", "topdownd_resctrl_")  # of PMUs outside the cores, and what the kernel counts of memory
 LATER = ["topdownd_budget_used_ratio"]  # known after the first half minute
@@ -73,6 +81,71 @@ def test_a_host_with_pmus_outside_its_cores_has_at_most_20_series_more_which_cou
         assert abs(int(series) - n) <= 2, (scenario, series, n)
         numbers.append(f"{scenario} {n}, of which {outside}")
     return "; ".join(numbers)
+
+
+def explained(*words, yaml=""):
+    """The number of series that explain says, and all that it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = e2e.write_text(os.path.join(folder, "a.yaml"), yaml)
+        done = subprocess.run([BINARY, "explain", *words, "--config", path, "--path.data", ROOT], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return int(re.search(r"^(\d+) series on /metrics", done.stdout, re.M).group(1)), done.stdout
+
+
+def test_explain_says_how_many_there_are_whatever_is_configured():
+    numbers = []
+    with tempfile.TemporaryDirectory() as folder:
+        for pmu, yaml in (("zen4", "profiles: {default: {groups: [MPKI]}}\n"), ("neoverse-n1", "profiles: {default: {groups: [Software]}}\n"),
+                          ("zen4", "profiles: {default: {groups: []}}\n"), ("demo", "standard_error: true\nmode: adaptive\n"),
+                          ("hybrid", f"record: {{path: {folder}/a}}\ntextfile: {{path: {folder}}}\n")):
+            n, _ = explained("--pmu", f"sim:{pmu}", yaml=yaml)
+            with e2e.Daemon("--pmu", f"sim:{pmu}", yaml=e2e.LISTEN_ANYWHERE + "slot: 100ms\n" + yaml) as daemon:
+                def served():
+                    names = [name for name, _, _ in e2e.samples(daemon.get("/metrics"))]
+                    return len(names) + sum(name not in names for name in LATER)
+                e2e.wait_for(lambda: served() >= n, f"{n} series of {pmu} with {yaml}")
+                assert served() == n, (pmu, yaml, n)
+            numbers.append(f"{pmu} {n}")
+    return ", ".join(numbers)
+
+
+def test_the_manuals_limits_hold_for_every_host_with_two_sockets():
+    """Hosts with PMUs outside the cores of each kind, the kernel's counts of memory, a recording and the text file."""
+    of_cores, more = map(int, re.search(r"at most (\d+) of the cores and the daemon, and (\d+) more", MANUAL).groups())
+    outside, memory = int(re.search(r"and at most (\d+) on a host with every kind", PAGE).group(1)), int(
+        re.search(r"resctrl tells: at most (\d+)", PAGE).group(1))
+    sums = set(map(int, re.findall(r"at most (3\d\d) on two sockets", PAGE) + re.findall(r"\(at most (\d+), \[metrics.md\]", FLEET)))
+    assert outside + memory + 3 + 2 <= more and sums == {of_cores + more}, (outside, memory, more, sums)
+    found = []
+    for _, build in inspect.getmembers(uncore_hosts, inspect.isfunction):
+        if list(inspect.signature(build).parameters)[:1] != ["folder"]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            build(folder)
+            words = ("--pmu", "auto", "--path.sysfs", folder, "--path.procfs", folder)
+            (all_, said), (without, _) = explained(*words), explained(*words, yaml="uncore: {enabled: off}\n")
+            sockets = 2 * (" on 2 sockets" in said)
+            assert without <= of_cores and all_ - without + sockets <= outside, (build, all_, without)  # no memory here states its peak
+            found.append(all_ - without)
+    assert len(found) > 15 and max(found) + 2 > outside - 3, ("the limit is not close", found)
+    with tempfile.TemporaryDirectory() as folder:
+        host = test_host_memory.two_nodes(folder).node(2, "")
+        host.resctrl()
+        host.write({"devices/virtual/memory_tiering/memory_tier4/nodelist": "0-1", "devices/virtual/memory_tiering/memory_tier22/nodelist": "2"})
+        words = ("--pmu", "auto", "--path.sysfs", folder, "--path.procfs", folder)
+        n = explained(*words)[0] - explained(*words, yaml="uncore: {numa: off, resctrl: off}\n")[0]
+        assert 0 < n + 2 <= memory, n  # resctrl counts for one socket here
+    return f"{max(found)} and {n} more"
+
+
+def test_the_numbers_of_the_simulated_hosts_are_those_of_the_fleet():
+    numbers = []
+    for path in glob.glob(os.path.join(ROOT, "scenarios/*.json")):
+        n, said = explained("--pmu", f"sim:{os.path.splitext(os.path.basename(path))[0]}")
+        if " on 2 sockets" in said:
+            numbers.append(n)
+    least, most = map(int, re.search(r"series that topdownd exports \| (\d+) to (\d+) on the simulated hosts", FLEET).groups())
+    assert (least, most) == (min(numbers), max(numbers)), numbers
 
 
 def test_the_daemon_warns_of_both_at_its_start():
