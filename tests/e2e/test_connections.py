@@ -237,5 +237,39 @@ def test_where_no_file_is_left_idle_connections_give_way_to_a_scrape():
     return f"answered after {seconds * 1000:.0f} ms"
 
 
+def refusal(port, request):
+    """Status and media type of the answer to these bytes; no type: the HTTP library's own answer."""
+    answer = b""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        with contextlib.suppress(OSError):
+            connection.sendall(request)  # it may be refused before all of it has gone
+        with contextlib.suppress(OSError):
+            while more := connection.recv(1 << 16):
+                answer += more
+    head = answer.split(b"\r\n\r\n")[0].decode()
+    kind = re.search(r"^Content-Type: ([\w/]+)", head, re.M)
+    return int(head.split()[1]), kind.group(1) if kind else None
+
+
+def test_the_manual_has_each_status_that_a_request_gets():
+    page = e2e.read_text(os.path.join(ROOT, "docs/api.md"))
+    documented = {int(status): text for status, text in re.findall(r"^\| (\d{3}) \| (.*) \|$", page, re.M)}
+    host, end, much = "Host: localhost\r\n", "Connection: close\r\n\r\n", "x" * (33 << 10)
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=e2e.LISTEN_ANYWHERE) as daemon:
+        for line, headers, status, kind, word in (
+                ("GET /api/v1/snapshot?scope=x", host, 400, "application/json", "unknown scope"),
+                ("GET /api/v1/history?metric=x", host, 400, "application/json", "history"),
+                ("GET /?" + "&".join("a" * 17), host, 400, "text/plain", "more than 16 arguments"),
+                ("GET /%00", host, 400, "text/plain", "zero byte"), ("GET /", host + host, 400, "text/plain", "`Host` header or two"),
+                ("GET /", "", 400, None, "no `Host` header"), ("GET /x", host, 404, "text/plain", "path"),
+                ("GET /", host + "Content-Length: 0\r\nContent-Length: 1\r\n", 400, "text/plain", "contradicting"),
+                ("PUT /", host, 405, "text/plain", "method"), ("GET /metrics", host + "Accept-Encoding: *;q=0\r\n", 406, "text/plain", "coding"),
+                ("GET /", host + "Content-Length: 1\r\n", 413, "text/plain", "body"), (f"GET /{much}", host, 414, None, "32 KiB"),
+                ("GET /", "Host: proxy.example\r\n", 421, "text/plain", "proxy"), ("GET /", f"{host}X: {much}\r\n", 431, None, "32 KiB")):
+            got = refusal(daemon.port, f"{line} HTTP/1.1\r\n{headers}{end}".encode())
+            assert got == (status, kind) and word in documented[status], (line[:40], got, documented.get(status))
+        assert refusal(daemon.port, f"GET / HTTP/2.0\r\n{host}{end}".encode())[0] == 505 and 505 in documented
+
+
 if __name__ == "__main__":
     e2e.run_tests()
