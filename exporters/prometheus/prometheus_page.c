@@ -61,6 +61,8 @@ void page_family(struct prometheus_page *page, const char *name, const char *typ
     begin = page->pool.length;
     text_escaped(&page->pool, help, HELP_ESCAPES);
     family->help = pool_since(page, begin);
+    if (page->failed)
+        return; // the name has no length
     size_t end = strcmp(type, "counter") == 0 ? strlen("_total") : strcmp(type, "info") == 0 ? strlen("_info") : 0;
     family->stem = family->name.length - (uint32_t)end;
     family->unit = find_unit(name, family->stem);
@@ -168,6 +170,8 @@ void page_end(struct prometheus_page *page) {
 
 static struct page_part find_scope(struct prometheus_page *page, size_t scope, const struct page_label *labels,
                                    size_t n_labels) {
+    if (page->failed)
+        return (struct page_part){0};
     struct page_part *part = &page->memos[page->type].scopes[scope];
     if (part->length > 0)
         return *part;

@@ -188,6 +188,19 @@ static void test_help_is_escaped_so_that_both_formats_read_it(void **state) {
     text_free(&page.pool);
 }
 
+static void test_without_memory_for_its_text_a_page_fails_and_nothing_else_does(void **state) {
+    (void)state;
+    static const char *const types[] = {"counter", "info", "gauge"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct prometheus_page page = {.pool = {.failed = true}};
+        page_family(&page, "toys_seconds_total", types[i], "Toys.");
+        page_series_fixed(&page, NULL, 0, 1);
+        assert_true(page.failed);
+        free(page.families);
+        free(page.series);
+    }
+}
+
 static void test_help_is_short(void **state) {
     (void)state;
     struct exporter_host host;
@@ -459,6 +472,7 @@ int main(void) {
         cmocka_unit_test(test_counts_are_whole_and_seconds_are_not),
         cmocka_unit_test(test_labels_are_escaped),
         cmocka_unit_test(test_help_is_escaped_so_that_both_formats_read_it),
+        cmocka_unit_test(test_without_memory_for_its_text_a_page_fails_and_nothing_else_does),
         cmocka_unit_test(test_help_is_short),
         cmocka_unit_test(test_a_metric_that_is_no_ratio_of_sums_has_only_a_gauge),
         cmocka_unit_test(test_a_metric_that_never_could_be_planned_is_not_there),
