@@ -74,10 +74,7 @@ static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
 static enum MHD_Result respond_short_memory(struct http_server *server, struct MHD_Connection *connection) {
     http_cache_give_up(&server->renderer.cache);
-    http_reserve_lend(&server->reserve);
-    enum MHD_Result r = http_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
-    (void)http_reserve_take(&server->reserve);
-    return r;
+    return http_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
 }
 
 static enum MHD_Result respond_not_acceptable(struct MHD_Connection *connection) {
@@ -96,7 +93,9 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
     if (http_page_has_cpu_intervals(page))
         atomic_store(&server->cpus_read, true);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
+    (void)http_reserve_take(&server->reserve); // a page takes no space from the next clients' connections
     struct MHD_Response *response = http_render(&server->renderer, page, coding, &publication, now_ms());
+    http_reserve_lend(&server->reserve);
     http_publication_unref(&publication);
     if (!response)
         return respond_short_memory(server, connection);
@@ -141,7 +140,9 @@ static enum MHD_Result respond_history(struct http_server *server, struct MHD_Co
     struct text text = {0};
     char error[ERROR_TEXT_MAX];
     fill_shown(&shown, &publication);
+    (void)http_reserve_take(&server->reserve);
     int r = http_history_render(&server->history, &query, &shown, coding, &text, error, sizeof(error));
+    http_reserve_lend(&server->reserve);
     http_publication_unref(&publication);
     if (r == -EINVAL)
         return http_respond_error(connection, error);
@@ -239,7 +240,6 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
                           enum MHD_ConnectionNotificationCode code) {
     struct http_server *server = context;
     server->connection_changes++;
-    (void)http_reserve_take(&server->reserve); // the library has made the connection
     refresh_guard(server);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *slot = take_in(server, connection);
@@ -314,8 +314,7 @@ static void *serve(void *context) {
         int knocks = http_listeners_wait(&server->listeners, next_timeout(server));
         if (knocks < 0)
             return NULL;
-        if (knocks > 0)
-            http_reserve_lend(&server->reserve);
+        http_reserve_lend(&server->reserve); // the library also accepts clients that come during a run
         http_guard_wake(&server->guard);
         run(server);
         if (knocks > 0 && http_listeners_keep_waiting(&server->listeners))

@@ -3,8 +3,10 @@
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_RESERVE_H
 
 // Address space that is kept for connections and short answers. Where the process has none left (RLIMIT_AS), a client
-// then gets an answer that says so, and not a connection that ends without a word. The reserve is never touched, so it
-// takes no memory.
+// then gets an answer that says so, and not a connection that ends without a word. The server holds it while it waits
+// and while it makes pages, which would use it up, and lends it while the HTTP library runs, which accepts clients at
+// any moment of that. It is never touched, so it takes no memory. Whoever else in the process is quicker may still get
+// it: then the library closes the connection before it tells of it.
 
 #include <stdbool.h>
 
