@@ -453,6 +453,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     http_newest_init(&server->newest);
     http_history_init(&server->history);
     server->renderer.history = &server->history;
+    http_reserve_init(&server->reserve);
     (void)http_reserve_take(&server->reserve);
     *out = server;
     return 0;

@@ -11,8 +11,13 @@
 #include <stdbool.h>
 
 struct http_reserve {
+    bool wanted; // the process may not have all the space that there is
     void *space; // NULL: lent, or none was left
 };
+
+// Looks at the limit, which a service manager sets before the process begins: without one there is always space, and
+// nothing is ever taken or lent.
+void http_reserve_init(struct http_reserve *reserve);
 
 // Takes the reserve, or takes it back. False if there is no space for it.
 bool http_reserve_take(struct http_reserve *reserve);
