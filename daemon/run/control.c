@@ -64,6 +64,9 @@ struct control {
 
 // ---- a client ----
 
+// For a reload, which is under way or has ended.
+static bool has_asked(const struct client *client) { return client->waiting || client->settling; }
+
 static void client_close(struct client *client) {
     client->timer = sd_event_source_unref(client->timer);
     client->input = sd_event_source_unref(client->input);
@@ -251,9 +254,8 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
     (void)source;
     (void)events;
     struct client *client = context;
-    ssize_t n = client->waiting || client->settling
-                    ? 0
-                    : read(fd, client->request + client->length, sizeof client->request - client->length);
+    ssize_t n =
+        has_asked(client) ? 0 : read(fd, client->request + client->length, sizeof client->request - client->length);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n > 0) {
@@ -300,9 +302,9 @@ static int client_open(struct client *client, int fd) {
 
 // ---- the socket ----
 
-// True if one client gives way sooner than another: who waits for a reload has asked, and stays; else the older one.
+// True if one client gives way sooner than another: who has asked for a reload stays; else the older one.
 static bool gives_way(const struct client *one, const struct client *other) {
-    return one->waiting != other->waiting ? other->waiting : one->number < other->number;
+    return has_asked(one) != has_asked(other) ? has_asked(other) : one->number < other->number;
 }
 
 // Returns a free place; if all are taken, it drops a client.

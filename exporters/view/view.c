@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/error.h"
+
 static void errors_free(struct view_pmu_error *errors, size_t n) {
     for (size_t i = 0; errors && i < n; i++) {
         free((char *)(uintptr_t)errors[i].text);
@@ -187,28 +189,21 @@ bool view_recorded_elsewhere(const struct view *view, char out[VIEW_ELSEWHERE_MA
     return view->files.elsewhere;
 }
 
-// What keeps a file from being written wherever it lies; NULL: none of these.
+// What keeps a file from being written wherever it lies.
 static const char *write_text(int error) {
     switch (error) {
     case -ENOSPC:
         return "No space left on device: make room on its disk";
     case -EDQUOT:
         return "Disk quota exceeded: raise the quota, or make room";
-    case -EIO:
-        return "Input/output error: the disk fails, and the kernel's log (dmesg) says more";
-    case -EMFILE:
-        return "no file descriptor is left: raise LimitNOFILE of the service";
-    case -ENFILE:
-        return "no file descriptor is left on this host: raise fs.file-max";
     case -ENOTDIR:
         return "a part of its path is no folder: name another path";
     default:
-        return NULL;
+        return error_reason(error);
     }
 }
 
 const char *view_recording_text(int error) {
-    const char *text = write_text(error);
     switch (error) {
     case -ENOBUFS:
         return "the disk is too slow: record to a faster one, or fewer metric groups";
@@ -227,12 +222,11 @@ const char *view_recording_text(int error) {
         return "the daemon may not write there: let the user topdownd write to the folder, and open it in the unit "
                "with a drop-in, ReadWritePaths=DIR";
     default:
-        return text ? text : strerror(-error);
+        return write_text(error);
     }
 }
 
 const char *view_textfile_text(int error) {
-    const char *text = write_text(error);
     switch (error) {
     case -ENOENT:
         return "the folder does not exist: make it, or name the folder that node_exporter reads "
@@ -245,7 +239,7 @@ const char *view_textfile_text(int error) {
     case -ENOTDIR:
         return "this is no folder: name the folder that node_exporter reads";
     default:
-        return text ? text : strerror(-error);
+        return write_text(error);
     }
 }
 

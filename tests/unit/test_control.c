@@ -274,6 +274,17 @@ static int begin(const struct fixture *f, const char *request) {
     return fd;
 }
 
+// More clients than there are places connect and say nothing: who has asked stays.
+static void press(const struct fixture *f) {
+    int idle[12];
+    for (size_t i = 0; i < 12; i++)
+        idle[i] = begin(f, "");
+    ask(f, "yield 5\n", "ok 5\n");
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(close(idle[i]), 0);
+    run_loop(f);
+}
+
 static void expect_answer(int fd, const char *wanted) {
     char answer[CONTROL_ANSWER_MAX + 1] = "";
     assert_true(recv(fd, answer, CONTROL_ANSWER_MAX, MSG_DONTWAIT) >= 0);
@@ -299,13 +310,8 @@ static void test_a_reload_is_answered_when_it_has_ended(void **state) {
     expect_answer(second, "ok\n");
     assert_int_equal(count_files(), files);
     control_end_reload(f->control, 0, &errors); // nobody waits
-    int third = begin(f, "reload\n"), idle[12];
-    for (size_t i = 0; i < 12; i++) // more than there are places: who has asked stays
-        idle[i] = begin(f, "");
-    ask(f, "yield 5\n", "ok 5\n");
-    for (size_t i = 0; i < 12; i++)
-        assert_int_equal(close(idle[i]), 0);
-    run_loop(f);
+    int third = begin(f, "reload\n");
+    press(f);
     (void)errors_add(&errors, "/etc/y.yaml", 4, 0, "the address is taken");
     (void)errors_add(&errors, NULL, 0, 0, "and another mistake");
     control_end_reload(f->control, -EINVAL, &errors);
@@ -346,6 +352,7 @@ static void test_what_a_configuration_in_force_leaves_to_wish_is_told_if_it_stay
     expect_answer(later, "error Cannot allocate memory\n");
     expect_answer(gone, "error Cannot allocate memory\n");
     assert_int_equal(recv(client, &byte, 1, MSG_DONTWAIT), -1);
+    press(f);
     wait_for_answer(f, client);
     expect_answer(client, "ok\nwarning /etc/x.yaml:3: the port is taken\n");
     f->n_warned = 1; // it passes
