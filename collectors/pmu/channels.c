@@ -7,6 +7,7 @@
 
 #include "collectors/pmu/pace.h"
 #include "core/tally/plausible.h"
+#include "core/uncore/uncore_most.h"
 
 static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to open an event group
 
@@ -29,6 +30,7 @@ struct channels {
     size_t n_groups;          // of the plan
     size_t to_open;           // the next for this pass of opening; n_channels: the pass is over
     uint64_t *counts, *fresh; // memory for the channels' counts; for one reading
+    double *most;             // [socket][event of all groups]: see plausible_judge; NULL: these are no boxes
     uint64_t now_ns;          // of this step
     int error;
     uint64_t calls, interrupts;
@@ -59,6 +61,23 @@ static void make_channels(struct channels *c) {
     c->n_channels = c->topology->n_cpus * c->n_groups;
 }
 
+// How much boxes can count, which hangs on their socket.
+static bool make_most(struct channels *c, size_t n_counts) {
+    double *most = c->most = calloc(c->topology->n_sockets * n_counts + 1, sizeof *c->most);
+    for (size_t s = 0; most && s < c->topology->n_sockets; s++)
+        for (size_t g = 0; g < c->n_groups; g++)
+            for (size_t e = 0; e < c->plan->groups[g].n_events; e++)
+                *most++ = uncore_most(c->plan->catalog, c->plan->groups[g].events[e], &c->topology->sockets[s]);
+    return most;
+}
+
+static const double *most_of(const struct channels *c, const struct window *window) {
+    size_t before = 0;
+    for (size_t g = 0; g < window->group; g++)
+        before += c->plan->groups[g].n_events;
+    return c->most ? c->most + c->topology->cpus[window->cpu].socket * counts_of_cpu(c) + before : NULL;
+}
+
 struct channels *channels_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu) {
     struct channels *c = calloc(1, sizeof *c);
     if (!c)
@@ -69,7 +88,7 @@ struct channels *channels_new(const struct plan *plan, const struct topology *to
     c->channels = calloc(topology->n_cpus * c->n_groups + 1, sizeof *c->channels);
     c->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *c->counts);
     c->fresh = calloc(n_counts + 1, sizeof *c->fresh);
-    if (!c->channels || !c->counts || !c->fresh)
+    if (!c->channels || !c->counts || !c->fresh || (topology->boxes && !make_most(c, n_counts)))
         return channels_free(c);
     make_channels(c);
     return c;
@@ -81,6 +100,7 @@ struct channels *channels_free(struct channels *c) {
     for (size_t i = 0; i < c->n_channels; i++)
         if (c->channels[i].handle >= 0)
             c->pmu->ops->close(c->pmu, c->channels[i].handle);
+    free(c->most);
     free(c->fresh);
     free(c->counts);
     free(c->channels);
@@ -232,7 +252,7 @@ void channels_lose(struct channels *c, unsigned cpu, unsigned group, struct wind
 static void settle_window(struct channels *c, struct channel *channel, struct window *window, struct pmu_times times,
                           size_t n_events) {
     window->result = window_result_of(window);
-    plausible_judge(window, c->plan, c->now_ns - channel->since_ns, &channel->doubtful);
+    plausible_judge(window, c->plan, most_of(c, window), c->now_ns - channel->since_ns, &channel->doubtful);
     channel->since_ns = c->now_ns;
     channel->times = times;
     memcpy(channel->counts, c->fresh, n_events * sizeof *c->fresh);

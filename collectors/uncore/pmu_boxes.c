@@ -2,14 +2,13 @@
 #include "collectors/uncore/pmu_boxes.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/host/host_file.h"
 #include "collectors/pmu/pmu_linux.h"
+#include "collectors/uncore/pmu_mask.h"
 
-enum { PATH_BYTES = 512, LIST_BYTES = 4096, EVENTS_MAX = 64 };
+enum { EVENTS_MAX = 64 };
 
 struct pmu_boxes {
     struct pmu pmu;          // first
@@ -21,23 +20,15 @@ struct pmu_boxes {
 
 static struct pmu_boxes *of(struct pmu *pmu) { return (struct pmu_boxes *)pmu; }
 
-unsigned pmu_boxes_cpu(const struct host_roots *roots, const struct uncore_box *box) {
-    char path[PATH_BYTES], text[LIST_BYTES];
+int pmu_boxes_cpu(const struct host_roots *roots, const struct uncore_box *box) {
+    struct uncore_mask mask;
     struct cpuset cpus;
-    int first = -1;
-    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/cpumask", roots->sysfs, box->pmu);
-    if (host_file_read(path, text, sizeof text) <= 0 || cpuset_parse(text, &cpus) < 0)
-        return box->cpu;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (!cpuset_has(&cpus, cpu))
-            continue;
-        first = first < 0 ? (int)cpu : first;
-        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", roots->sysfs,
-                       cpu);
-        if ((int)host_file_number(path, -1) == box->package)
-            return cpu;
-    }
-    return first < 0 ? box->cpu : (unsigned)first;
+    if (pmu_mask_read(roots, box->pmu, (int)box->cpu, &cpus) < 0 || cpuset_has(&cpus, box->cpu) ||
+        pmu_mask_look(roots, &cpus, &mask) < 0)
+        return (int)box->cpu;
+    int cpu = uncore_box_reader(box, &mask);
+    uncore_mask_deinit(&mask);
+    return cpu;
 }
 
 static void boxes_advance(struct pmu *pmu, uint64_t now_ns) {
@@ -54,7 +45,10 @@ static int boxes_open(struct pmu *pmu, unsigned box, const struct pmu_event *eve
         own[i] = events[i];
         own[i].pmu = box;
     }
-    b->boxes[box].cpu = pmu_boxes_cpu(&b->roots, &b->boxes[box]);
+    int cpu = pmu_boxes_cpu(&b->roots, &b->boxes[box]);
+    if (cpu < 0)
+        return -ENODEV;
+    b->boxes[box].cpu = (unsigned)cpu;
     int handle = b->linux_pmu->ops->open(b->linux_pmu, b->boxes[box].cpu, own, n);
     pmu->n_events = b->linux_pmu->n_events;
     return handle;

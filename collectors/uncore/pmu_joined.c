@@ -198,7 +198,7 @@ static int joined_open(struct pmu *pmu, unsigned box, const struct pmu_event *ev
         return place;
     struct joint *joint = &j->joints[place];
     *joint = (struct joint){.used = true,
-                            .package = j->packages.boxes[box].package,
+                            .package = j->packages.boxes[box].place.package,
                             .told = calloc(n, sizeof *joint->told),
                             .waits = calloc(n, sizeof *joint->waits),
                             .counts = calloc(n, sizeof *joint->counts),
@@ -418,7 +418,7 @@ static int make_parts(struct pmu_joined *j, const struct pmu_joined_request *req
     j->packages.n = packages->n;
     j->n_parts = parts->n;
     for (size_t i = 0; i < parts->n; i++)
-        j->parts[i] = (struct part){.package = parts->boxes[i].package,
+        j->parts[i] = (struct part){.package = parts->boxes[i].place.package,
                                     .of = pmu_joined_part_of(parts->boxes[i].pmu, request->pmus, request->n_pmus)};
     return 0;
 }

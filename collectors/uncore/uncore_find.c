@@ -13,10 +13,11 @@
 
 #include "collectors/host/host_cores.h"
 #include "collectors/host/host_file.h"
+#include "collectors/uncore/pmu_mask.h"
 #include "collectors/uncore/pmu_named.h"
 #include "core/base/array.h"
 
-enum { PATH_BYTES = 512, TEXT_BYTES = 256, LIST_BYTES = 4096 };
+enum { PATH_BYTES = 512, TEXT_BYTES = 256 };
 
 // ---- files ----
 
@@ -51,56 +52,6 @@ static bool has_path(const struct host_roots *roots, const char *pattern) {
     return has;
 }
 
-// The CPUs that read a PMU's boxes. Returns NULL, or why no box can be opened.
-static const char *read_cpumask(const struct host_roots *roots, const char *pmu, struct cpuset *out) {
-    char text[LIST_BYTES], path[PATH_BYTES];
-    ssize_t length = read_file(roots, pmu, "cpumask", text, sizeof text);
-    if (length == 0)
-        return "its file cpumask is empty: all CPUs that could read it are offline";
-    if (length > 0)
-        return cpuset_parse(text, out) < 0 ? "its file cpumask is no list of CPUs" : NULL;
-    if (length != -ENOENT)
-        return "its file cpumask cannot be read";
-    struct cpuset online;
-    unsigned cpu = 0;
-    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
-    if (host_file_read(path, text, sizeof text) <= 0 || cpuset_parse(text, &online) < 0)
-        return "it has no file cpumask, and which CPUs are online is not known";
-    while (cpu < CPUSET_MAX && !cpuset_has(&online, cpu))
-        cpu++;
-    if (cpu == CPUSET_MAX)
-        return "it has no file cpumask, and no CPU is online";
-    memset(out, 0, sizeof *out);
-    cpuset_add(out, cpu);
-    return NULL;
-}
-
-// The NUMA node that lists the CPU; -1: none does.
-static int node_of(const struct host_roots *roots, unsigned cpu) {
-    char path[PATH_BYTES], text[LIST_BYTES];
-    struct cpuset cpus;
-    int length = snprintf(path, sizeof path, "%s/devices/system/node", roots->sysfs), node = -1;
-    DIR *folder = length > 0 && (size_t)length + 64 < sizeof path ? opendir(path) : NULL;
-    for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry && node < 0; entry = readdir(folder)) {
-        unsigned number;
-        int end = 0;
-        if (sscanf(entry->d_name, "node%5u%n", &number, &end) != 1 || entry->d_name[end] != '\0')
-            continue;
-        (void)snprintf(path + length, sizeof path - (size_t)length, "/node%u/cpulist", number);
-        if (host_file_read(path, text, sizeof text) > 0 && cpuset_parse(text, &cpus) == 0 && cpuset_has(&cpus, cpu))
-            node = (int)number;
-    }
-    if (folder)
-        closedir(folder);
-    return node;
-}
-
-static int package_of(const struct host_roots *roots, unsigned cpu) {
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", roots->sysfs, cpu);
-    return (int)host_file_number(path, -1);
-}
-
 // ---- boxes ----
 
 static int add_unusable(struct uncore_found *found, const char *pmu, const char *reason) {
@@ -114,36 +65,68 @@ static int add_unusable(struct uncore_found *found, const char *pmu, const char 
     return 0;
 }
 
+// Why a PMU has no box, by what reading its mask returned; NULL: it has some.
+static const char *mask_reason(int r, const struct cpuset *cpus) {
+    if (r == -EINVAL)
+        return "its file cpumask is no list of CPUs";
+    if (r == -ENODATA)
+        return "it has no file cpumask, and which CPUs are online is not known";
+    if (r < 0)
+        return "its file cpumask cannot be read";
+    return cpuset_is_empty(cpus) ? "its file cpumask is empty: all CPUs that could read it are offline" : NULL;
+}
+
+// The last mask that was looked at: most PMUs of a kind have the same.
+struct look {
+    struct cpuset online, cpus;
+    struct uncore_mask mask;
+    enum uncore_part part;
+};
+
+static int look_at(const struct host_roots *roots, const struct cpuset *cpus, struct look *look) {
+    if (look->mask.n > 0 && memcmp(&look->cpus, cpus, sizeof *cpus) == 0)
+        return 0;
+    uncore_mask_deinit(&look->mask);
+    int r = pmu_mask_look(roots, cpus, &look->mask);
+    look->cpus = *cpus;
+    look->part = uncore_mask_part(&look->mask, &look->online);
+    return r;
+}
+
+static int add_box(const char *pmu, uint32_t type, const struct look *look, size_t i, struct uncore_boxes *boxes) {
+    struct uncore_box *grown = array_grow(boxes->boxes, boxes->n, sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    boxes->boxes = grown;
+    struct uncore_box *box = &grown[boxes->n++];
+    *box =
+        (struct uncore_box){.type = type, .cpu = look->mask.cpus[i], .place = look->mask.places[i], .part = look->part};
+    memcpy(box->pmu, pmu, strlen(pmu) + 1);
+    return 0;
+}
+
 // Adds a box for each CPU of the PMU's mask. -ENOMEM.
-static int add_boxes(const struct host_roots *roots, const char *pmu, struct uncore_found *found) {
-    struct uncore_boxes *boxes = &found->boxes;
-    struct cpuset cpus;
+static int add_boxes(const struct host_roots *roots, const char *pmu, struct look *look, struct uncore_found *found) {
+    struct cpuset cpus = {{0}};
     uint32_t type = 0;
     const char *reason = strlen(pmu) >= UNCORE_NAME_MAX               ? "its name is too long"
                          : host_linux_pmu_type(roots, pmu, &type) < 0 ? "its file type holds no number"
-                                                                      : read_cpumask(roots, pmu, &cpus);
+                                                                      : NULL;
+    if (!reason)
+        reason = mask_reason(pmu_mask_read(roots, pmu, -1, &cpus), &cpus);
     if (reason)
         return add_unusable(found, pmu, reason);
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (!cpuset_has(&cpus, cpu))
-            continue;
-        struct uncore_box *grown = array_grow(boxes->boxes, boxes->n, sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        boxes->boxes = grown;
-        struct uncore_box *box = &grown[boxes->n++];
-        *box = (struct uncore_box){
-            .type = type, .cpu = cpu, .package = package_of(roots, cpu), .node = node_of(roots, cpu)};
-        memcpy(box->pmu, pmu, strlen(pmu) + 1);
-    }
-    return 0;
+    int r = look_at(roots, &cpus, look);
+    for (size_t i = 0; r == 0 && i < look->mask.n; i++)
+        r = add_box(pmu, type, look, i, &found->boxes);
+    return r;
 }
 
 // Socket by socket, in the natural order of names: "imc_2" before "imc_10".
 static int compare_boxes(const void *a, const void *b) {
     const struct uncore_box *x = a, *y = b;
-    if (x->package != y->package)
-        return x->package < y->package ? -1 : 1;
+    if (x->place.package != y->place.package)
+        return x->place.package < y->place.package ? -1 : 1;
     int order = strverscmp(x->pmu, y->pmu);
     return order != 0 ? order : (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
@@ -159,16 +142,19 @@ static bool is_of_kind(const struct host_roots *roots, const struct uncore_kind 
 
 static int find_boxes(const struct host_roots *roots, const struct uncore_kind *kind, struct uncore_found *out) {
     char path[PATH_BYTES];
+    struct look look = {0};
     int r = 0;
     if (!has_path(roots, kind->host))
         return 0;
+    (void)pmu_mask_online(roots, &look.online); // not known: what masks are made of follows from them alone
     (void)snprintf(path, sizeof path, "%s/bus/event_source/devices", roots->sysfs);
     DIR *folder = opendir(path);
     for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry && r == 0; entry = readdir(folder))
         if (is_of_kind(roots, kind, entry->d_name))
-            r = add_boxes(roots, entry->d_name, out);
+            r = add_boxes(roots, entry->d_name, &look, out);
     if (folder)
         closedir(folder);
+    uncore_mask_deinit(&look.mask);
     if (out->boxes.n > 0)
         qsort(out->boxes.boxes, out->boxes.n, sizeof *out->boxes.boxes, compare_boxes);
     if (out->n_unusable > 0)

@@ -4,9 +4,8 @@
 
 // Finds a host's boxes: the kernel's PMUs outside the cores, below /sys/bus/event_source/devices. Opens none.
 //
-// Each PMU says in its `cpumask` which CPUs read it: one for each box. Most have one CPU. Where the boxes of all
-// sockets share a name, as on Intel, the mask has one CPU of each socket, and each is a box. A PMU without the file is
-// one box, which the first online CPU reads: the kernel moves its events to the right one.
+// Each PMU says in its `cpumask` which CPUs read it: one for each box (core/uncore/uncore_place.h). A PMU without the
+// file is one box, which the first online CPU reads: the kernel moves its events to the right one.
 
 #include <stddef.h>
 

@@ -10,6 +10,7 @@
 #include "core/recording/recording_bytes.h"
 #include "core/recording/recording_resident.h"
 #include "core/tally/plausible.h"
+#include "core/uncore/uncore_most.h"
 
 // The header, rounds and pauses; recording_plan.c handles the plan.
 //
@@ -309,6 +310,19 @@ static void get_cores(struct bytes_cursor *in, struct readings *readings, const 
         get_ended(in, readings, plan);
 }
 
+// A group has been enabled for no longer than the host runs. Peaks are not asked for again: whoever recorded the window
+// knew them.
+static void judge_window(struct window *window, const struct plan *plan, const struct topology *topology,
+                         uint64_t end_ns) {
+    const struct plan_group *group = &plan->groups[window->group];
+    const struct topology_socket *socket = &topology->sockets[topology->cpus[window->cpu].socket];
+    double most[PLAN_GROUP_EVENTS_MAX];
+    bool chosen = plan->catalog->product.chosen;
+    for (size_t e = 0; e < group->n_events && chosen; e++)
+        most[e] = uncore_most(plan->catalog, group->events[e], socket);
+    plausible_judge(window, plan, chosen ? most : NULL, end_ns, NULL);
+}
+
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
                         bool added_up, double *timestamp_seconds, struct readings **out) {
     struct bytes_cursor in = cursor_of(record);
@@ -328,8 +342,8 @@ int recording_get_round(const struct recording_record *record, const struct plan
     struct window before = {.cpu = 0};
     for (size_t i = 0; i < n && !in.bad; i++) {
         get_window(&in, readings, plan, topology, &before);
-        if (!in.bad && !added_up) // a group has been enabled for no longer than the host runs
-            plausible_judge(&readings->windows[i], plan, readings->end_ns, NULL);
+        if (!in.bad && !added_up)
+            judge_window(&readings->windows[i], plan, topology, readings->end_ns);
     }
     if (by_core && !in.bad)
         get_cores(&in, readings, plan, topology);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/plausible.h"
 
+#include <math.h>
 #include <string.h>
+
+static const double NS = 1e-9;
 
 // The kernel stops its clock and the counters within this time of each other.
 static const uint64_t SKEW_NS = 1000000;
@@ -30,12 +33,14 @@ static bool count_is_possible(const struct catalog_event *event, uint64_t count,
     return !fell(count) && least_ns(count, per_cycle) <= most_ns;
 }
 
-static bool counts_are_possible(const struct window *window, const struct plan *plan) {
+static bool counts_are_possible(const struct window *window, const struct plan *plan, const double *most) {
     const struct plan_group *group = &plan->groups[window->group];
     uint64_t most_ns = window->enabled_ns + SKEW_NS;
     bool possible = true;
     for (size_t i = 0; i < group->n_events && possible; i++)
-        if (least_ns(window->counts[i], PLAUSIBLE_FIXED_A_CYCLE) > most_ns) // rare: look at the event
+        if (most && most[i] < INFINITY)
+            possible = !fell(window->counts[i]) && (double)window->counts[i] <= most[i] * NS * (double)most_ns;
+        else if (least_ns(window->counts[i], PLAUSIBLE_FIXED_A_CYCLE) > most_ns) // rare: look at the event
             possible = count_is_possible(&plan->catalog->events[group->events[i]], window->counts[i], most_ns);
     return possible;
 }
@@ -47,12 +52,13 @@ static bool counts_fell(const struct window *window, const struct plan *plan) {
     return any;
 }
 
-void plausible_judge(struct window *window, const struct plan *plan, uint64_t elapsed_ns, bool *doubtful) {
+void plausible_judge(struct window *window, const struct plan *plan, const double *most, uint64_t elapsed_ns,
+                     bool *doubtful) {
     bool data = window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED;
     if (!data && window->result != WINDOW_STARVED)
         return;
     bool times = times_are_possible(window, elapsed_ns), doubted = doubtful && *doubtful;
-    bool counts = !data || (!doubted && counts_are_possible(window, plan));
+    bool counts = !data || (!doubted && counts_are_possible(window, plan, most));
     if (data && doubtful)
         *doubtful = !counts && counts_fell(window, plan);
     if (!times)

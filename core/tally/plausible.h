@@ -32,9 +32,13 @@ enum { PLAUSIBLE_SUMS_A_CYCLE = 4096 };
 // 0, and so are impossible times. elapsed_ns: at most this much time has passed since the window began; UINT64_MAX: not
 // known.
 //
+// `most`: by event of the window's group, how much it can count a second at most (core/uncore/uncore_most.h), which
+// takes the place of the bounds above; INFINITY: they hold. NULL: they hold for all.
+//
 // *doubtful belongs to the event group on its CPU, and is false at first; NULL: not known. It says that the counts fell
 // in the last window. They may be back in the next one (arm64 reads the two halves of a chained counter one after the
 // other, so that a read may be 2^32 short), whose difference would then be too large: it is refused as well.
-void plausible_judge(struct window *window, const struct plan *plan, uint64_t elapsed_ns, bool *doubtful);
+void plausible_judge(struct window *window, const struct plan *plan, const double *most, uint64_t elapsed_ns,
+                     bool *doubtful);
 
 #endif

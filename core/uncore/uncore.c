@@ -12,26 +12,54 @@ void uncore_boxes_deinit(struct uncore_boxes *boxes) {
     *boxes = (struct uncore_boxes){0};
 }
 
-static int find(const struct uncore_boxes *boxes, const struct uncore_box *box) {
-    for (size_t i = 0; i < boxes->n; i++)
-        if (strcmp(boxes->boxes[i].pmu, box->pmu) == 0 && boxes->boxes[i].package == box->package)
-            return (int)i;
+bool uncore_box_same(const struct uncore_box *before, const struct uncore_box *now) {
+    return strcmp(before->pmu, now->pmu) == 0 &&
+           (before->cpu == now->cpu || uncore_place_same(&before->place, &now->place, before->part));
+}
+
+int uncore_box_reader(const struct uncore_box *box, const struct uncore_mask *mask) {
+    for (size_t i = 0; i < mask->n; i++)
+        if (mask->cpus[i] == box->cpu)
+            return (int)box->cpu;
+    if (box->part == UNCORE_PART_HOST && mask->n > 1) // the PMU has more boxes by now: this one is any of them
+        return -1;
+    for (size_t i = 0; i < mask->n; i++)
+        if (uncore_place_same(&box->place, &mask->places[i], box->part))
+            return (int)mask->cpus[i];
     return -1;
+}
+
+// The box among those that are left to be found; NULL: it is not among them. The one that the same CPU reads goes
+// before one that is in the same part.
+static struct uncore_box *find(const struct uncore_boxes *boxes, bool *taken, const struct uncore_box *before) {
+    int found = -1;
+    for (size_t i = 0; i < boxes->n; i++)
+        if (!taken[i] && uncore_box_same(before, &boxes->boxes[i]) && (found < 0 || boxes->boxes[i].cpu == before->cpu))
+            found = (int)i;
+    if (found < 0)
+        return NULL;
+    taken[found] = true;
+    return &boxes->boxes[found];
 }
 
 int uncore_boxes_continue(struct uncore_boxes *boxes, const struct uncore_boxes *before) {
     struct uncore_box *all = calloc(before->n + boxes->n + 1, sizeof *all);
+    bool *taken = calloc(boxes->n + 1, sizeof *taken);
     size_t n = 0;
-    if (!all)
+    if (!all || !taken) {
+        free(all);
+        free(taken);
         return -ENOMEM;
+    }
     for (size_t i = 0; i < before->n; i++) {
-        int now = find(boxes, &before->boxes[i]);
-        all[n] = now < 0 ? before->boxes[i] : boxes->boxes[now];
-        all[n++].gone = now < 0;
+        const struct uncore_box *now = find(boxes, taken, &before->boxes[i]);
+        all[n] = now ? *now : before->boxes[i];
+        all[n++].gone = !now;
     }
     for (size_t i = 0; i < boxes->n; i++)
-        if (find(before, &boxes->boxes[i]) < 0)
+        if (!taken[i])
             all[n++] = boxes->boxes[i];
+    free(taken);
     free(boxes->boxes);
     *boxes = (struct uncore_boxes){all, n};
     return 0;
@@ -42,7 +70,7 @@ static int set_facts(const struct uncore_boxes *boxes, struct topology *topology
     if (!facts)
         return -ENOMEM;
     for (size_t i = 0; i < boxes->n; i++) {
-        facts[i] = (struct topology_box){.cpu = (int)boxes->boxes[i].cpu, .node = boxes->boxes[i].node};
+        facts[i] = (struct topology_box){.cpu = (int)boxes->boxes[i].cpu, .node = boxes->boxes[i].place.node};
         memcpy(facts[i].pmu, boxes->boxes[i].pmu, sizeof facts[i].pmu);
     }
     int r = topology_set_boxes(topology, facts, boxes->n);
@@ -60,7 +88,7 @@ int uncore_topology(const struct uncore_boxes *boxes, struct topology **out) {
         if (!boxes->boxes[i].gone)
             sources[n++] = (struct topology_source){.id = (unsigned)i,
                                                     .core = (int)i,
-                                                    .package = boxes->boxes[i].package,
+                                                    .package = boxes->boxes[i].place.package,
                                                     .selected = !boxes->boxes[i].left_out};
     int r = topology_new(sources, n, 0, out);
     free(sources);

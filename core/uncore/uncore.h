@@ -21,6 +21,7 @@
 
 #include "core/host/topology.h"
 #include "core/spec/catalog.h"
+#include "core/uncore/uncore_place.h"
 
 enum { UNCORE_NAME_MAX = 64 };
 
@@ -46,9 +47,9 @@ struct uncore_kinds {
 struct uncore_box {
     char pmu[UNCORE_NAME_MAX]; // the kernel's name
     uint32_t type;             // perf_event_attr.type
-    unsigned cpu;              // the kernel's number of the CPU that reads it, the first of its cpumask: may change
-    int package;               // physical_package_id of that CPU; -1: unknown
-    int node;                  // NUMA node; -1: unknown
+    unsigned cpu;              // the kernel's number of the CPU of the PMU's mask that reads it: may change
+    struct uncore_place place; // where that one lies
+    enum uncore_part part;     // what the PMU's mask is made of: CPUs that may read the box lie in the same one
     bool left_out;             // the configuration does not want it opened
     bool gone;                 // it was there and keeps its number
 };
@@ -61,8 +62,15 @@ struct uncore_boxes {
 
 void uncore_boxes_deinit(struct uncore_boxes *boxes);
 
-// Gives boxes that were there before the numbers that they had, as a number is what totals go on by. Others follow.
-// -ENOMEM: nothing has changed.
+// True if they are one box, maybe read by another CPU now.
+bool uncore_box_same(const struct uncore_box *before, const struct uncore_box *now);
+
+// The CPU of its PMU's mask that reads the box now: its own while the mask has it, else the one in the same part of the
+// host. -1: the box is gone.
+int uncore_box_reader(const struct uncore_box *box, const struct uncore_mask *mask);
+
+// Gives boxes that were there before the numbers that they had, as a number is what totals go on by. Others follow, and
+// those that are no longer there are gone. -ENOMEM: nothing has changed.
 int uncore_boxes_continue(struct uncore_boxes *boxes, const struct uncore_boxes *before);
 
 // The boxes as a topology: box i is CPU i, a core of its own, and sockets are those of the CPUs that read them. A box

@@ -165,8 +165,8 @@ static int add_boxes(const struct list_pmus *list, const struct uncore_found *fo
         else
             table_format(table, "%" PRIu32, box->type);
         table_format(table, "%u", box->cpu);
-        add_number(box->package, table);
-        add_number(box->node, table);
+        add_number(box->place.package, table);
+        add_number(box->place.node, table);
         table_text(table, list->config && config_uncore_leaves_out(list->config, box->pmu) ? LEFT_OUT : NULL);
     }
     for (size_t i = 0; i < found->n_unusable; i++) {

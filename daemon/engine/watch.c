@@ -109,9 +109,13 @@ static const char *trouble_text(const struct watch *watch, enum window_result re
         return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog), or the PMU cannot "
                "count its events together";
     case WINDOW_IMPLAUSIBLE:
-        return "gave counts that cannot be, such as counts that fell: they are left out. A live migration, a suspend "
-               "or "
-               "a driver's bug does that";
+        return watch->layout->topology->boxes
+                   ? "gave counts that cannot be: they fell, or were more than the boxes can move. They are left out. "
+                     "A "
+                     "suspend or a driver's bug does that; so does a peak of the memory that is stated too low by more "
+                     "than half (uncore.peak, 'topdownd memory')"
+                   : "gave counts that cannot be, such as counts that fell: they are left out. A live migration, a "
+                     "suspend or a driver's bug does that";
     default:
         return "cannot be read or opened";
     }

@@ -50,6 +50,18 @@ static bool same_boxes(const struct setup *a, const struct setup *b) {
     return same;
 }
 
+// True if the same CPUs read all boxes.
+static bool same_readers(const struct setup *a, const struct setup *b) {
+    bool same = true;
+    for (size_t i = a->n_types; same && i < a->n_types + a->n_boxes; i++) {
+        const struct topology *x = a->types[i].topology, *y = b->types[i].topology;
+        same = x->n_box_facts == y->n_box_facts;
+        for (size_t k = 0; same && k < x->n_box_facts; k++)
+            same = x->box_facts[k].cpu == y->box_facts[k].cpu;
+    }
+    return same;
+}
+
 int reload_look(struct reload *reload, const struct options *options, const struct setup *present, struct self *self) {
     struct errors errors = {0};
     struct reload looked = {.next = NULL};
@@ -61,14 +73,16 @@ int reload_look(struct reload *reload, const struct options *options, const stru
         return r;
     }
     bool other_files = looked.next->config->hash != present->config->hash;
-    if (other_files || same_boxes(present, looked.next)) {
+    bool same = same_boxes(present, looked.next);
+    if (other_files || (same && same_readers(present, looked.next))) {
         if (other_files)
             log_info("this host has other PMUs outside its cores than before, and other files of the configuration: "
                      "reload topdownd to put both into force");
         reload_deinit(&looked);
         return 0;
     }
-    log_info("this host has other PMUs outside its cores than before");
+    log_info(same ? "other CPUs than before read this host's PMUs outside its cores"
+                  : "this host has other PMUs outside its cores than before");
     *reload = looked;
     reload->looked = true;
     return 1;

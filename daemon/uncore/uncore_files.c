@@ -10,7 +10,7 @@
 double uncore_files_per_package(const struct uncore_boxes *boxes) {
     size_t packages = 0;
     for (size_t i = 0; i < boxes->n; i++) // they are sorted by socket
-        packages += i == 0 || boxes->boxes[i].package != boxes->boxes[i - 1].package;
+        packages += i == 0 || boxes->boxes[i].place.package != boxes->boxes[i - 1].place.package;
     return (double)boxes->n / (double)packages;
 }
 

@@ -51,7 +51,7 @@ static int find_parts(const struct uncore_files *files, struct found *found) {
 }
 
 static int compare_packages(const void *a, const void *b) {
-    int x = ((const struct uncore_box *)a)->package, y = ((const struct uncore_box *)b)->package;
+    int x = ((const struct uncore_box *)a)->place.package, y = ((const struct uncore_box *)b)->place.package;
     return (x > y) - (x < y);
 }
 
@@ -61,8 +61,8 @@ static bool has_all(const struct found *found, int package) {
         char *const pmu[] = {(char *)found->joined->pmus[i]};
         bool any = is_of_cores(pmu[0]);
         for (size_t b = 0; b < found->parts.n && !any; b++)
-            any =
-                found->parts.boxes[b].package == package && pmu_joined_part_of(found->parts.boxes[b].pmu, pmu, 1) == 0;
+            any = found->parts.boxes[b].place.package == package &&
+                  pmu_joined_part_of(found->parts.boxes[b].pmu, pmu, 1) == 0;
         all = any;
     }
     return all;
@@ -75,9 +75,9 @@ static int make_packages(const struct found *found, struct uncore_boxes *out) {
         return -ENOMEM;
     for (size_t i = 0; i < found->parts.n; i++) {
         struct uncore_box box = found->parts.boxes[i];
-        bool known = !has_all(found, box.package);
+        bool known = !has_all(found, box.place.package);
         for (size_t p = 0; p < out->n && !known; p++)
-            known = out->boxes[p].package == box.package;
+            known = out->boxes[p].place.package == box.place.package;
         if (known)
             continue;
         (void)snprintf(box.pmu, sizeof box.pmu, "%.*s", UNCORE_NAME_MAX - 1, found->name);

@@ -49,7 +49,7 @@ static size_t linux_files(const struct source *source, const struct plan *plan, 
 static bool same_boxes(const struct uncore_boxes *x, const struct uncore_boxes *y) {
     bool same = x->n == y->n;
     for (size_t i = 0; same && i < x->n; i++)
-        same = x->boxes[i].type == y->boxes[i].type && x->boxes[i].package == y->boxes[i].package &&
+        same = x->boxes[i].type == y->boxes[i].type && uncore_box_same(&x->boxes[i], &y->boxes[i]) &&
                x->boxes[i].left_out == y->boxes[i].left_out && x->boxes[i].gone == y->boxes[i].gone;
     return same;
 }
@@ -62,7 +62,7 @@ static bool linux_same(const struct source *a, const struct source *b) {
 static bool same_numbers(const struct uncore_boxes *a, const struct uncore_boxes *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; same && i < a->n; i++)
-        same = strcmp(a->boxes[i].pmu, b->boxes[i].pmu) == 0 && a->boxes[i].package == b->boxes[i].package;
+        same = uncore_box_same(&b->boxes[i], &a->boxes[i]);
     return same;
 }
 
@@ -112,12 +112,46 @@ int uncore_linux_bind(struct uncore_linux *kind, struct catalog_builder *builder
     return 0;
 }
 
-int uncore_linux_continue(struct source *source, const struct source *before) {
+// A box that no CPU can read at the moment is still a box of this host.
+static bool is_there(const struct uncore_linux *kind, const struct uncore_box *box,
+                     const struct config_uncore *config) {
+    uint32_t type;
+    bool any = false;
+    for (size_t i = 0; i < kind->parts.n && !any; i++)
+        any = kind->parts.boxes[i].place.package == box->place.package;
+    return any || (host_linux_pmu_type(&kind->source.roots, box->pmu, &type) == 0 && type == box->type &&
+                   !config_uncore_leaves_out(config, box->pmu));
+}
+
+// Returns 0; 1: boxes have other numbers now; -ENOMEM.
+static int continue_boxes(const struct uncore_linux *kind, struct uncore_boxes *boxes,
+                          const struct uncore_boxes *before, const struct config_uncore *config) {
+    if (same_numbers(boxes, before))
+        return 0;
+    int r = uncore_boxes_continue(boxes, before);
+    for (size_t i = 0; r == 0 && i < boxes->n; i++)
+        boxes->boxes[i].gone = boxes->boxes[i].gone && !is_there(kind, &boxes->boxes[i], config);
+    return r < 0 ? r : 1;
+}
+
+// Parts have no totals, so they need no numbers.
+static int continue_parts(struct uncore_linux *kind, const struct uncore_boxes *before,
+                          const struct config_uncore *config) {
+    struct uncore_boxes parts = kind->parts;
+    kind->parts.n = 0; // is_there asks for those that are known
+    int r = continue_boxes(kind, &parts, before, config);
+    kind->parts.boxes = parts.boxes;
+    for (size_t i = 0; i < parts.n; i++)
+        if (!parts.boxes[i].gone)
+            kind->parts.boxes[kind->parts.n++] = parts.boxes[i];
+    return r < 0 ? r : 0;
+}
+
+int uncore_linux_continue(struct source *source, const struct source *before, const struct config_uncore *config) {
     if (source->driver != &DRIVER || before->driver != &DRIVER)
         return 0;
-    const struct uncore_boxes *old = &((const struct uncore_linux *)before)->boxes;
-    if (same_numbers(&of(source)->boxes, old))
-        return 0;
-    int r = uncore_boxes_continue(&of(source)->boxes, old);
-    return r < 0 ? r : 1;
+    struct uncore_linux *kind = of(source);
+    const struct uncore_linux *old = (const struct uncore_linux *)before;
+    int r = continue_parts(kind, &old->parts, config);
+    return r < 0 ? r : continue_boxes(kind, &kind->boxes, &old->boxes, config);
 }

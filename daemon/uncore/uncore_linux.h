@@ -25,8 +25,9 @@ struct uncore_linux *uncore_linux_new(const char *name, struct uncore_boxes *box
 // support. Takes over the builder, even on failure. Returns 0 or a negative errno of host_bind.
 int uncore_linux_bind(struct uncore_linux *kind, struct catalog_builder *builder);
 
-// The boxes go on with the numbers that they have in `before`, a source of the same kind. Returns 0; 1: they have
-// others now, so the topology must be made anew; -ENOMEM.
-int uncore_linux_continue(struct source *source, const struct source *before);
+// The boxes go on with the numbers that they have in `before`, a source of the same kind. Those that no CPU can read at
+// the moment stay boxes, as long as the host has their PMU and the configuration does not leave them out. Returns 0; 1:
+// they have others now, so the topology must be made anew; -ENOMEM.
+int uncore_linux_continue(struct source *source, const struct source *before, const struct config_uncore *config);
 
 #endif

@@ -48,7 +48,7 @@ int uncore_continue(struct setup *setup, const struct setup *before) {
             struct core_type *type = &setup->types[i];
             if (strcmp(type->source->pmu_name, before->types[k].source->pmu_name) != 0)
                 continue;
-            r = uncore_linux_continue(type->source, before->types[k].source);
+            r = uncore_linux_continue(type->source, before->types[k].source, &setup->config->uncore);
             if (r > 0)
                 r = renew_topology(type);
         }

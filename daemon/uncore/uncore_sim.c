@@ -81,7 +81,8 @@ static bool choose_boxes(const struct config_uncore *config, const char *kind, s
 // The first CPU of each socket reads its boxes, as on real hosts.
 struct uncore_box uncore_sim_box(const struct scenario *host, const struct scenario *kind, size_t box) {
     size_t socket = box / kind->cores_per_socket;
-    struct uncore_box made = {.cpu = (unsigned)(socket * host->cores_per_socket), .package = (int)socket, .node = -1};
+    struct uncore_box made = {.cpu = (unsigned)(socket * host->cores_per_socket),
+                              .place = {(int)socket, -1, -1, -1, -1}};
     name_box(kind->name, box, made.pmu);
     return made;
 }
@@ -97,7 +98,7 @@ static int set_facts(const struct scenario *host, const struct scenario *kind, s
         return -ENOMEM;
     for (size_t box = 0; box < n; box++) {
         struct uncore_box made = uncore_sim_box(host, kind, box);
-        facts[box] = (struct topology_box){.cpu = (int)made.cpu, .node = made.node};
+        facts[box] = (struct topology_box){.cpu = (int)made.cpu, .node = made.place.node};
         memcpy(facts[box].pmu, made.pmu, sizeof facts[box].pmu);
     }
     int r = topology_set_boxes(boxes, facts, n);

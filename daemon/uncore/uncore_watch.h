@@ -2,8 +2,10 @@
 #ifndef TOPDOWND_DAEMON_UNCORE_UNCORE_WATCH_H
 #define TOPDOWND_DAEMON_UNCORE_UNCORE_WATCH_H
 
-// Looks whether PMUs have come or gone: a module was loaded, a device of CXL was plugged in. One pass over a folder of
-// sysfs every minute, and every five seconds while the host has just started or changed, as drivers come one by one.
+// Looks whether PMUs have come or gone: a module was loaded, a device of CXL was plugged in; or whether their boxes
+// have: a socket came online. One pass over a folder of sysfs every minute, and every five seconds while the host has
+// just started or changed, as drivers come one by one. Masks are read only if other CPUs are online than at the last
+// look, because a large host has hundreds.
 
 #include "daemon/base/options.h"
 
@@ -12,10 +14,12 @@
 
 struct uncore_watch {
     uint64_t due_ns, busy_until_ns;
-    uint64_t seen; // what the folder had; 0: not looked yet
+    uint64_t seen;   // what the folder had; 0: not looked yet
+    uint64_t online; // the CPUs
+    uint64_t masks;  // those that read boxes
 };
 
-// True if the folder has other PMUs than at the last look. The first call only looks.
+// True if there are other PMUs than at the last look, or other CPUs read their boxes. The first call only looks.
 bool uncore_watch_step(struct uncore_watch *watch, const struct options *options, uint64_t now_ns);
 
 #endif

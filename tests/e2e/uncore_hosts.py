@@ -3,6 +3,7 @@
 (arch/x86/events, drivers/perf) say."""
 
 import os
+import shutil
 
 import e2e
 
@@ -27,47 +28,136 @@ def named(**events):
 
 
 class Host:
-    """The files of a host. CPUs are numbered socket by socket, and each socket has `nodes` NUMA nodes of neighbours."""
+    """The files of a host. CPUs are numbered socket by socket, and each socket has `dies` dies, `nodes` NUMA nodes and `caches`
+    last-level caches of neighbours. `threads` CPUs are a core: siblings are neighbours, too."""
 
-    def __init__(self, folder, sockets, cpus, nodes=1):
+    def __init__(self, folder, sockets, cpus, nodes=1, dies=1, caches=1, threads=1):
         self.folder, self.sockets, self.cpus, self.types = folder, sockets, cpus, {}
-        every = f"0-{sockets * cpus - 1}"
-        self.write({"devices/system/cpu/online": every, "devices/system/cpu/present": every, "sys/kernel/nmi_watchdog": "0",
+        self.cores = {}  # type of each PMU of the cores: its counters, fixed ones among them
+        self.parts = {"host": 1, "package": sockets, "die": sockets * dies, "node": sockets * nodes, "cache": sockets * caches,
+                      "core": sockets * cpus // threads}
+        self.online, self.readers = set(range(sockets * cpus)), {}  # of each box of a PMU, the CPUs that it serves and the one that reads it
+        self.write({"devices/system/cpu/present": self.lists(self.online), "sys/kernel/nmi_watchdog": "0",
                     "bus/event_source/devices/software/type": "1"})
-        for cpu in range(sockets * cpus):
-            socket = cpu // cpus
-            topology = f"devices/system/cpu/cpu{cpu}/topology"
-            self.write({f"{topology}/core_cpus_list": str(cpu), f"{topology}/physical_package_id": str(socket),
-                        f"{topology}/package_cpus_list": f"{socket * cpus}-{socket * cpus + cpus - 1}"})
-        share = cpus // nodes
-        for node in range(sockets * nodes):
-            self.write({f"devices/system/node/node{node}/cpulist": f"{node * share}-{node * share + share - 1}"})
+        for cpu in self.online:
+            self._plug(cpu)
+        self._write_online()
+
+    @staticmethod
+    def lists(cpus):
+        """As the kernel prints it: 0-3,8."""
+        runs = []
+        for cpu in sorted(cpus):
+            if runs and cpu == runs[-1][1] + 1:
+                runs[-1][1] = cpu
+            else:
+                runs.append([cpu, cpu])
+        return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+    def domains(self, part):
+        """The CPUs of each package, die, NUMA node, last-level cache or core, or of the host."""
+        size = self.sockets * self.cpus // self.parts[part]
+        return [list(range(first, first + size)) for first in range(0, self.sockets * self.cpus, size)]
+
+    def _place(self, cpu, part):
+        return cpu // (self.sockets * self.cpus // self.parts[part])
+
+    def _plug(self, cpu):
+        at, package = f"devices/system/cpu/cpu{cpu}", self._place(cpu, "package")
+        first_die, first_core = (package * self.parts[part] // self.sockets for part in ("die", "core"))
+        self.write({f"{at}/topology/core_cpus_list": self.lists(self.domains("core")[self._place(cpu, "core")]),
+                    f"{at}/topology/core_id": str(self._place(cpu, "core") - first_core),
+                    f"{at}/topology/die_id": str(self._place(cpu, "die") - first_die),
+                    f"{at}/topology/physical_package_id": str(package),
+                    f"{at}/topology/package_cpus_list": self.lists(self.domains("package")[package]),
+                    f"{at}/cache/index0/level": "1", f"{at}/cache/index0/id": str(cpu),
+                    f"{at}/cache/index3/level": "3", f"{at}/cache/index3/id": str(self._place(cpu, "cache"))})
+
+    def _write_online(self):
+        self.write({f"devices/system/node/node{node}/cpulist": self.lists(self.online.intersection(cpus))
+                    for node, cpus in enumerate(self.domains("node"))})
+        self.write({"devices/system/cpu/online": self.lists(self.online)})
 
     def write(self, files):
+        """Each at once: who reads one never sees a part of it."""
         for name, text in files.items():
             path = os.path.join(self.folder, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            e2e.write_text(path, text + "\n")
+            new = f"{path}~" if os.path.exists(path) else path
+            if new == path:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(new, "w", encoding="ascii") as file:
+                file.write(text + "\n")
+            if new != path:
+                os.rename(new, path)
+
+    def _write_masks(self):
+        self.write({f"bus/event_source/devices/{name}/cpumask": self.lists(cpu for _, cpu in boxes if cpu is not None)
+                    for name, boxes in self.readers.items() if os.path.exists(f"{self.folder}/bus/event_source/devices/{name}/cpumask")})
+
+    def unplug(self, cpu):
+        """A CPU goes offline: another one of each of its boxes' CPUs reads the box, the highest one."""
+        self.online.remove(cpu)
+        for boxes in self.readers.values():
+            for i, (cpus, reader) in enumerate(boxes):
+                if reader == cpu:
+                    boxes[i] = (cpus, max(self.online.intersection(cpus), default=None))
+        self._write_masks()
+        self._write_online()
+        for part in ("topology", "cache"):
+            shutil.rmtree(f"{self.folder}/devices/system/cpu/cpu{cpu}/{part}")
+
+    def plug(self, cpu):
+        """It comes back, and reads what nobody could read meanwhile."""
+        self.online.add(cpu)
+        self._plug(cpu)
+        for boxes in self.readers.values():
+            for i, (cpus, reader) in enumerate(boxes):
+                if reader is None and cpu in cpus:
+                    boxes[i] = (cpus, cpu)
+        self._write_online()
+        self._write_masks()
 
     def x86(self, cpuid):
         vendor, family, model, stepping = cpuid.split("-")
+        self.cores = {4: 8}
         self.write({"cpuinfo": f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {int(model, 16)}\n"
                                f"model name\t: made up\nstepping\t: {int(stepping, 16)}\n",
                     "bus/event_source/devices/cpu/type": "4", "bus/event_source/devices/cpu/format/event": "config:0-7",
                     "bus/event_source/devices/cpu/format/umask": "config:8-15"})
 
+    def hybrid(self, cpuid, fast):
+        """Performance cores, and efficient ones on all other CPUs."""
+        self.x86(cpuid)
+        shutil.rmtree(f"{self.folder}/bus/event_source/devices/cpu")
+        self.cores = {4: 8, 11: 8}
+        for name, type_, cpus in (("cpu_core", 4, set(fast)), ("cpu_atom", 11, self.online - set(fast))):
+            at = f"bus/event_source/devices/{name}"
+            self.write({f"{at}/type": str(type_), f"{at}/cpus": self.lists(cpus), f"{at}/format/event": "config:0-7",
+                        f"{at}/format/umask": "config:8-15"})
+
     def arm(self, midr):
+        self.cores = {10: 7}
         self.write({f"devices/system/cpu/cpu{cpu}/regs/identification/midr_el1": midr for cpu in range(self.sockets * self.cpus)})
         self.write({"bus/event_source/devices/armv8_pmuv3_0/type": "10",
                     "bus/event_source/devices/armv8_pmuv3_0/cpus": f"0-{self.sockets * self.cpus - 1}",
                     "bus/event_source/devices/armv8_pmuv3_0/format/event": "config:0-15"})
 
-    def pmu(self, name, format_, cpumask=None, files=()):
-        """A PMU. Without a mask, one CPU of each socket: the first."""
-        mask = ",".join(str(socket * self.cpus) for socket in range(self.sockets)) if cpumask is None else cpumask
+    def pmu(self, name, format_, cpumask=None, files=(), serves="package"):
+        """A PMU with a box for each part of the host that `serves` names; the first CPU of a part reads it. A mask names the readers
+        instead: a box serves the CPUs from its reader to the next one of that package. "": the PMU has no such file."""
         self.types[name] = FIRST_TYPE + len(self.types)
+        self.readers[name] = [(cpus, min(cpus)) for cpus in self.domains(serves)]
+        if cpumask:
+            self.readers[name] = []
+            for package in self.domains("package"):
+                readers = sorted(int(cpu) for cpu in cpumask.split(",") if int(cpu) in package)
+                ends = readers[1:] + [package[-1] + 1]
+                self.readers[name] += [(list(range(package[0] if reader == readers[0] else reader, end)), reader)
+                                       for reader, end in zip(readers, ends)]
         of_pmu = f"bus/event_source/devices/{name}"
-        self.write({f"{of_pmu}/type": str(self.types[name])} | ({f"{of_pmu}/cpumask": mask} if mask != "" else {}))
+        self.write({f"{of_pmu}/type": str(self.types[name])})
+        if cpumask != "":
+            self.write({f"{of_pmu}/cpumask": self.lists(reader for _, reader in self.readers[name])})
         self.write({f"{of_pmu}/format/{term}": bits for term, bits in format_.items()})
         self.write({f"{of_pmu}/{file}": text for file, text in dict(files).items()})
 

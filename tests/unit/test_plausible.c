@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/derive_host.h"
 
+#include <math.h>
+
 #include "core/recording/recording.h"
 #include "core/tally/plausible.h"
 
@@ -37,7 +39,7 @@ static struct window *steady(struct host *host) {
 }
 
 static void judge(struct host *host, struct window *window, bool *doubtful) {
-    plausible_judge(window, host->layout->plan, SECOND_NS, doubtful);
+    plausible_judge(window, host->layout->plan, NULL, SECOND_NS, doubtful);
 }
 
 static void assert_refused(const struct host *host, const struct window *window) {
@@ -74,6 +76,34 @@ static void test_counts_up_to_what_a_counter_can_count_are_believed(void **state
             assert_false(doubtful); // it did not fall: the next window has a base
             assert_true(window->enabled_ns == SECOND_NS && window->running_ns == SECOND_NS);
         }
+    }
+    host_deinit(&host);
+}
+
+// In a second, and the millisecond of skew.
+static void test_a_limit_takes_the_place_of_what_counters_can_count(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    double most[6];
+    const struct {
+        double most;
+        uint64_t count;
+        enum window_result expected;
+    } cases[] = {{1e6, 1001000, WINDOW_COMPLETE},
+                 {1e6, 1001001, WINDOW_IMPLAUSIBLE},
+                 {1e13, UINT64_C(10010000000000), WINDOW_COMPLETE}, // more than any other event may count
+                 {INFINITY, UINT64_C(10010000000000), WINDOW_IMPLAUSIBLE},
+                 {INFINITY, 1001001, WINDOW_COMPLETE},
+                 {1e6, (uint64_t)-1, WINDOW_IMPLAUSIBLE}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct window *window = steady(&host);
+        for (size_t e = 0; e < N_OF(most); e++)
+            most[e] = INFINITY;
+        most[place_of(&host, B)] = cases[i].most;
+        window->counts[place_of(&host, B)] = cases[i].count;
+        plausible_judge(window, host.layout->plan, most, SECOND_NS, NULL);
+        assert_int_equal(window->result, cases[i].expected);
     }
     host_deinit(&host);
 }
@@ -265,6 +295,7 @@ static void test_a_recording_keeps_that_a_window_was_implausible(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_up_to_what_a_counter_can_count_are_believed),
+        cmocka_unit_test(test_a_limit_takes_the_place_of_what_counters_can_count),
         cmocka_unit_test(test_the_enabled_time_bounds_the_counts),
         cmocka_unit_test(test_a_jump_of_2_to_the_47_is_refused_and_the_next_window_is_not),
         cmocka_unit_test(test_after_counts_that_fell_the_next_window_has_no_base),

@@ -101,11 +101,11 @@ static void begin(struct host *host) {
                                        .read = set_read,
                                        .close = set_close,
                                        .free = set_free};
-    struct uncore_box parts[BOXES], packages[] = {{.pmu = "both", .package = 0}, {.pmu = "both", .package = 1}};
+    struct uncore_box parts[BOXES], packages[] = {{.pmu = "both", .place.package = 0}, {.pmu = "both", .place.package = 1}};
     size_t n = 0;
     for (int package = 0; package < 2; package++)
         for (int i = 0; i < 5; i++) {
-            parts[n] = (struct uncore_box){.package = package};
+            parts[n] = (struct uncore_box){.place.package = package};
             (void)snprintf(parts[n++].pmu, UNCORE_NAME_MAX, "%s_%d", PMUS[i < 3 ? CHA : M2M], i < 3 ? i : i - 3);
         }
     *host = (struct host){.set.pmu.ops = &ops, .now_ns = SECOND_NS};

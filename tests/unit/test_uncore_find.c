@@ -45,17 +45,17 @@ static void test_a_mask_with_a_cpu_of_each_socket_is_a_box_in_each(void **state)
     struct uncore_host host = find(tree, &IMC, 1);
     assert_int_equal(host.n, 1);
     const struct uncore_boxes *boxes = &host.found[0].boxes;
-    static const struct uncore_box expected[] = {{"uncore_imc_2", 30, 8, 1, 0, false, false},
-                                                 {"uncore_imc_10", 31, 8, 1, 0, false, false},
-                                                 {"uncore_imc_2", 30, 2, 5, 3, false, false},
-                                                 {"uncore_imc_10", 31, 2, 5, 3, false, false}};
+    static const struct uncore_box expected[] = {{"uncore_imc_2", 30, 8, .place = {.package = 1, .node = 0}},
+                                                 {"uncore_imc_10", 31, 8, .place = {.package = 1, .node = 0}},
+                                                 {"uncore_imc_2", 30, 2, .place = {.package = 5, .node = 3}},
+                                                 {"uncore_imc_10", 31, 2, .place = {.package = 5, .node = 3}}};
     assert_int_equal(boxes->n, N_OF(expected)); // socket by socket, and 2 before 10
     for (size_t i = 0; i < boxes->n; i++) {
         assert_string_equal(boxes->boxes[i].pmu, expected[i].pmu);
         assert_int_equal(boxes->boxes[i].type, expected[i].type);
         assert_int_equal(boxes->boxes[i].cpu, expected[i].cpu);
-        assert_int_equal(boxes->boxes[i].package, expected[i].package);
-        assert_int_equal(boxes->boxes[i].node, expected[i].node);
+        assert_int_equal(boxes->boxes[i].place.package, expected[i].place.package);
+        assert_int_equal(boxes->boxes[i].place.node, expected[i].place.node);
     }
     uncore_host_deinit(&host);
 }
@@ -160,27 +160,64 @@ static void test_scale_and_unit_say_how_many_bytes_a_count_is(void **state) {
     assert_int_equal(bytes_of(tree, "-1\n", "MiB\n", &bytes), -EINVAL);
 }
 
-static void test_a_cpumask_that_changes_is_followed_on_the_boxs_socket(void **state) {
-    const struct host_tree *tree = *state;
-    write_sockets(tree);
-    host_tree_write_cpu(tree, 3, "3\n", "5\n");
-    write_box(tree, "uncore_imc_0", "30\n", "2,8\n");
-    struct uncore_host host = find(tree, &IMC, 1);
-    const struct uncore_boxes *boxes = &host.found[0].boxes; // sockets 1 and 5
-    assert_int_equal(boxes->n, 2);
-    static const struct {
-        const char *cpumask;
-        unsigned cpus[2];
-    } cases[] = {{"2,8\n", {8, 2}},  {"3,8\n", {8, 3}}, // CPU 2 went offline, and came back for nothing
-                 {"3\n", {3, 3}},    // all of socket 1 went: the kernel moves an event to where it can be read
-                 {"\n", {8, 2}},     // nobody reads it: as it was
-                 {"what\n", {8, 2}}, // likewise
-                 {"2,8\n", {8, 2}}};
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        write_box(tree, "uncore_imc_0", "30\n", cases[i].cpumask);
-        for (size_t box = 0; box < 2; box++)
-            assert_int_equal(pmu_boxes_cpu(&tree->roots, &boxes->boxes[box]), cases[i].cpus[box]);
+static void write_cpu(const struct host_tree *tree, unsigned cpu, const char *package, const char *cache,
+                      const char *sharers) {
+    char name[128];
+    host_tree_write_cpu(tree, cpu, "", package);
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/cache/index3/level", cpu);
+    host_tree_write(tree, name, "3\n");
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/cache/index3/id", cpu);
+    host_tree_write(tree, name, cache);
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/cache/index3/shared_cpu_list", cpu);
+    host_tree_write(tree, name, sharers);
+}
+
+// Two sockets of two core complexes with two CPUs each.
+static void write_complexes(const struct host_tree *tree) {
+    host_tree_write(tree, "devices/system/cpu/online", "0-7\n");
+    for (unsigned cpu = 0; cpu < 8; cpu++) {
+        char cache[8], sharers[8];
+        (void)snprintf(cache, sizeof cache, "%u\n", cpu / 2);
+        (void)snprintf(sharers, sizeof sharers, "%u-%u\n", cpu / 2 * 2, cpu / 2 * 2 + 1);
+        write_cpu(tree, cpu, cpu < 4 ? "0\n" : "1\n", cache, sharers);
     }
+}
+
+static void expect_readers(const struct host_tree *tree, const struct uncore_boxes *boxes, const char *cpumask,
+                           const int *expected) {
+    write_box(tree, "uncore_imc_0", "30\n", cpumask);
+    for (size_t box = 0; box < boxes->n; box++)
+        assert_int_equal(pmu_boxes_cpu(&tree->roots, &boxes->boxes[box]), expected[box]);
+}
+
+static void test_a_box_is_read_by_its_own_cpu_or_another_one_of_its_part(void **state) {
+    const struct host_tree *tree = *state;
+    write_complexes(tree);
+    write_box(tree, "uncore_imc_0", "30\n", "0,2,4,6\n");
+    struct uncore_host host = find(tree, &IMC, 1);
+    const struct uncore_boxes *boxes = &host.found[0].boxes;
+    assert_int_equal(boxes->n, 4);
+    expect_readers(tree, boxes, "0,2,4,6\n", (const int[]){0, 2, 4, 6});
+    expect_readers(tree, boxes, "1,2,4,7\n", (const int[]){1, 2, 4, 7}); // CPUs 0 and 6 went offline
+    expect_readers(tree, boxes, "1,2,4\n", (const int[]){1, 2, 4, -1});  // all CPUs of the last complex did
+    expect_readers(tree, boxes, "3\n", (const int[]){-1, 3, -1, -1});    // no box moves to another socket or complex
+    expect_readers(tree, boxes, "\n", (const int[]){-1, -1, -1, -1});
+    expect_readers(tree, boxes, "what\n", (const int[]){0, 2, 4, 6}); // nobody knows: as it was
+    expect_readers(tree, boxes, "0,2,4,6\n", (const int[]){0, 2, 4, 6});
+    uncore_host_deinit(&host);
+}
+
+static void test_a_pmu_without_a_mask_is_read_by_the_same_cpu_while_it_is_online(void **state) {
+    const struct host_tree *tree = *state;
+    write_complexes(tree);
+    write_box(tree, "uncore_imc_0", "30\n", NULL);
+    struct uncore_host host = find(tree, &IMC, 1);
+    const struct uncore_box *box = &host.found[0].boxes.boxes[0];
+    assert_int_equal(box->cpu, 0);
+    host_tree_write(tree, "devices/system/cpu/online", "5-7\n");
+    assert_int_equal(pmu_boxes_cpu(&tree->roots, box), 5);
+    host_tree_write(tree, "devices/system/cpu/online", "0,5-7\n");
+    assert_int_equal(pmu_boxes_cpu(&tree->roots, box), 0);
     uncore_host_deinit(&host);
 }
 
@@ -193,7 +230,8 @@ int main(void) {
         IN_A_TREE(test_a_kind_may_need_a_file_of_its_pmus_or_of_the_host),
         IN_A_TREE(test_of_kinds_of_one_name_the_first_with_boxes_is_used),
         IN_A_TREE(test_scale_and_unit_say_how_many_bytes_a_count_is),
-        IN_A_TREE(test_a_cpumask_that_changes_is_followed_on_the_boxs_socket),
+        IN_A_TREE(test_a_box_is_read_by_its_own_cpu_or_another_one_of_its_part),
+        IN_A_TREE(test_a_pmu_without_a_mask_is_read_by_the_same_cpu_while_it_is_online),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
