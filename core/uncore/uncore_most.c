@@ -28,7 +28,7 @@ static double most_of_chosen(const struct catalog *catalog, unsigned event) {
 double uncore_most(const struct catalog *catalog, unsigned event, const struct topology_socket *socket) {
     double bytes = 0;
     enum traffic traffic = uncore_traffic(catalog, event, &bytes);
-    bool known = socket->peak == TOPOLOGY_PEAK_HOST || socket->peak == TOPOLOGY_PEAK_CONFIGURED;
+    bool known = socket->peak == TOPOLOGY_PEAK_HOST;
     if (traffic == TRAFFIC_NONE || !(bytes > 0))
         return most_of_chosen(catalog, event);
     return (is_dram(traffic) && known && socket->memory_bytes_per_second > 0

@@ -8,9 +8,10 @@
 #include "core/host/topology.h"
 #include "core/spec/catalog.h"
 
-// A memory moves no more than its peak, which is known from its modules' data, or from the configuration. Both may be
-// wrong in a way that half of it is missing; what a box counts beyond twice the peak of its socket cannot be. What the
-// firmware rates is not used: it is an opinion.
+// A memory moves no more than its peak, where its modules' data say it. They may be wrong in a way that half of it is
+// missing; what a box counts beyond twice the peak of its socket cannot be. What the firmware rates and what the
+// configuration says are not used: these are opinions, and one that is too low is to be told (core/diagnosis, the
+// memory's verdict), not to cost the host its counts.
 enum { UNCORE_MOST_PEAKS = 2 };
 // No box of today moves more: eight stacks of HBM3E, 1.2 TB/s each, are 10 TB/s behind all boxes of a socket together.
 #define UNCORE_MOST_BYTES_A_SECOND 16e12

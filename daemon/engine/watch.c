@@ -111,9 +111,8 @@ static const char *trouble_text(const struct watch *watch, enum window_result re
     case WINDOW_IMPLAUSIBLE:
         return watch->layout->topology->boxes
                    ? "gave counts that cannot be: they fell, or were more than the boxes can move. They are left out. "
-                     "A "
-                     "suspend or a driver's bug does that; so does a peak of the memory that is stated too low by more "
-                     "than half (uncore.peak, 'topdownd memory')"
+                     "A suspend or a driver's bug does that; so do data of the memory's modules that tell less than "
+                     "half of its peak ('topdownd memory')"
                    : "gave counts that cannot be, such as counts that fell: they are left out. A live migration, a "
                      "suspend or a driver's bug does that";
     default:

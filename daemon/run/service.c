@@ -457,6 +457,7 @@ static int service_open(struct service *s, const struct options *options) {
     s->options = options;
     inherited_raise_files();
     start_memory_init();
+    (void)uncore_watch_step(&s->watch, options, clocks_now_ns());
     int r = open_loop(s);
     if (r >= 0)
         r = load_setup(options, errors, &s->setup);

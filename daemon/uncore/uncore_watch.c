@@ -49,10 +49,12 @@ bool uncore_watch_step(struct uncore_watch *watch, const struct options *options
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", options->paths.sysfs);
     watch->seen = look(options->paths.sysfs, false);
     watch->online = hash_file(path, 0);
-    if (watch->seen != before || watch->online != online)
+    bool stirs = watch->seen != before || watch->online != online;
+    if (stirs || watch->stirred)
         watch->masks = look(options->paths.sysfs, true);
+    watch->stirred = stirs;
     bool changed = watch->seen != before || watch->masks != masks;
-    if (changed)
+    if (stirs || changed)
         watch->busy_until_ns = now_ns + UNCORE_WATCH_NS;
     watch->due_ns = now_ns + (now_ns < watch->busy_until_ns ? UNCORE_WATCH_SOON_NS : UNCORE_WATCH_NS);
     return before != 0 && changed;

@@ -5,7 +5,8 @@
 // Looks whether PMUs have come or gone: a module was loaded, a device of CXL was plugged in; or whether their boxes
 // have: a socket came online. One pass over a folder of sysfs every minute, and every five seconds while the host has
 // just started or changed, as drivers come one by one. Masks are read only if other CPUs are online than at the last
-// look, because a large host has hundreds.
+// look, because a large host has hundreds; and by the look that follows, as a CPU is online before drivers put it into
+// their masks (kernel/cpu.c: their callbacks run after CPUHP_AP_ONLINE_IDLE).
 
 #include "daemon/base/options.h"
 
@@ -17,9 +18,11 @@ struct uncore_watch {
     uint64_t seen;   // what the folder had; 0: not looked yet
     uint64_t online; // the CPUs
     uint64_t masks;  // those that read boxes
+    bool stirred;    // the last look saw other PMUs or other CPUs
 };
 
-// True if there are other PMUs than at the last look, or other CPUs read their boxes. The first call only looks.
+// True if there are other PMUs than at the last look, or other CPUs read their boxes. The first call only looks: it
+// belongs before the host's PMUs are looked for, so that what changes from then on is seen.
 bool uncore_watch_step(struct uncore_watch *watch, const struct options *options, uint64_t now_ns);
 
 #endif

@@ -395,8 +395,9 @@ def perfmon_value(metric, counts):
     """The value of a metric of intel/perfmon's over counts by the file's names, by Python's own arithmetic; None: no value."""
     names = {of["Alias"]: of["Name"] for key in ("Events", "Constants") for of in metric[key]}
     values = {alias: float(name) if re.fullmatch(r"\d+", name) else counts[name] for alias, name in names.items()}
+    formula = metric["Formula"].replace("> =", ">=").replace("[0]", "")  # as some are written; otherwise formulas are Python's, too
     try:
-        return float(eval(metric["Formula"], {"min": min, "max": max}, {**counts, **values}))  # formulas are Python's, too
+        return float(eval(formula, {"min": min, "max": max}, {**counts, **values}))
     except ZeroDivisionError:
         return None
 
