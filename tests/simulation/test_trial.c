@@ -79,6 +79,30 @@ static void test_another_core_has_another_answer(void **state) {
     end(&t);
 }
 
+// On one thread of a core others hold a counter. A group that needs all four runs on the other one alone, and is
+// nothing for a core whose threads count the same group.
+static void test_what_runs_on_one_sibling_alone_does_not_run_on_the_core(void **state) {
+    (void)state;
+    for (unsigned busy = 0; busy < 2; busy++) {
+        struct tried t = {0};
+        uint64_t deadline_ns;
+        host_init(&t.host, 2, COUNTERS);
+        t.host.scenario.cores_per_socket = 1;
+        t.host.scenario.threads_per_core = 2;
+        struct scenario_rival *rival = host_add_rival(&t.host, RIVAL_PINNED, 1);
+        rival->cpus = (struct cpuset){0};
+        cpuset_add(&rival->cpus, busy);
+        begin(&t, 0);
+        assert_int_equal(t.topology->n_cores, 1);
+        assert_int_equal(step(&t, SECOND, SECOND, &deadline_ns), 0);
+        assert_int_equal(step(&t, SECOND + 12 * MS, SECOND, &deadline_ns), 0);
+        assert_int_equal(step(&t, SECOND + 24 * MS, SECOND, &deadline_ns), 1);
+        assert_int_equal(trial_answer(t.trial, 0), 1); // three of four are free on both
+        assert_int_equal(trial_answer(t.trial, 1), 0);
+        end(&t);
+    }
+}
+
 static void test_a_core_that_is_offline_and_a_lack_of_files_are_no_answer_and_a_refusal_is_one(void **state) {
     (void)state;
     static const struct {
@@ -118,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_group_runs_for_three_ticks_where_the_core_is_quiet),
         cmocka_unit_test(test_another_core_has_another_answer),
+        cmocka_unit_test(test_what_runs_on_one_sibling_alone_does_not_run_on_the_core),
         cmocka_unit_test(test_a_core_that_is_offline_and_a_lack_of_files_are_no_answer_and_a_refusal_is_one),
         cmocka_unit_test(test_a_trial_that_is_given_up_leaves_nothing_open),
     };

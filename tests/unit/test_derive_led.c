@@ -122,6 +122,28 @@ static void test_a_cpu_that_is_away_is_offline_for_all_metrics(void **state) {
     host_deinit(&host);
 }
 
+// The kernel dissolved the first group when the CPU went; what the other one tells later of the same round is of the
+// time since it is back.
+static void test_a_cpu_that_was_away_in_a_round_is_offline_whatever_its_other_groups_say(void **state) {
+    static const struct {
+        enum window_result result;
+        int error;
+    } others[] = {{WINDOW_STARVED, 0}, {WINDOW_FAILED, -EMFILE}, {WINDOW_COMPLETE, 0}};
+    (void)state;
+    for (size_t i = 0; i < N_OF(others); i++) {
+        struct host host;
+        led_init(&host);
+        fail_window(window_of(&host, 0, group_with(&host, R_A), SLOT_A), WINDOW_FAILED, -ENODEV);
+        struct window *other = window_of(&host, 0, group_with(&host, R_B), SLOT_B);
+        if (others[i].result != WINDOW_COMPLETE)
+            fail_window(other, others[i].result, others[i].error);
+        end_round(&host, 2);
+        expect_total(&host, snapshot_offline(host.layout, 0), 1);
+        expect_total(&host, snapshot_measured(host.layout, 0), 0);
+        host_deinit(&host);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_level_1_counts_in_the_windows_of_every_group),
@@ -129,6 +151,7 @@ int main(void) {
         cmocka_unit_test(test_a_starved_group_costs_its_own_metrics_and_the_rest_one_window),
         cmocka_unit_test(test_where_every_group_starves_nothing_has_a_value),
         cmocka_unit_test(test_a_cpu_that_is_away_is_offline_for_all_metrics),
+        cmocka_unit_test(test_a_cpu_that_was_away_in_a_round_is_offline_whatever_its_other_groups_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

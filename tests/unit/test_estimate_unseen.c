@@ -107,6 +107,29 @@ static void test_what_is_made_of_others_has_missed_as_much_as_the_worst_of_them(
     rig_free(&rig);
 }
 
+// The second ratio is 0.2 in each round, so the product is as uncertain as the first one, which is 0.6 and then 0.2:
+// their mean has a variance of 0.4 x 0.4 / 2 / 2, of the part of the time that was not counted. Of all of it there is
+// no error.
+static void test_the_error_of_a_product_is_of_the_time_that_was_not_counted(void **state) {
+    (void)state;
+    const double seconds[] = {1, 5, 10}; // of rounds of 10
+    for (size_t i = 0; i < N_OF(seconds); i++) {
+        struct rig rig;
+        double of = seconds[i];
+        rig_init(&rig);
+        for (int r = 0; r < 2; r++) {
+            count(&rig, A_AND_B, of, of * (60 - 40 * r), of * 100);
+            count(&rig, B_AND_C, of, of * 100, of * 20);
+            rounds(&rig, 1);
+        }
+        double first = estimate_get(rig.estimate, 0, 0, 0.4, 2).standard_error;
+        double both = estimate_get(rig.estimate, 0, 2, 0.4 * 0.2, 2).standard_error;
+        assert_true(fabs(first - 0.4 / 2 * sqrt(1 - of / 10)) < 1e-9);
+        assert_true(fabs(both - 0.2 * first) < 1e-9);
+        rig_free(&rig);
+    }
+}
+
 static void test_windows_that_saw_as_much_as_others_have_missed_nothing(void **state) {
     (void)state;
     struct rig rig;
@@ -279,6 +302,23 @@ static void test_a_round_that_carries_the_mean_hides_its_own_error(void **state)
     count(&rig, B_AND_C, 1, 300, 60);
     rounds(&rig, 1);
     expect_near(estimate_get(rig.estimate, 0, 0, 0.175, 2).standard_error, sqrt(0.15 * 0.15 / 2 * 0.9 / 2), 1e-6);
+    rig_free(&rig);
+}
+
+// 400 and 2,000 of B in two rounds: their difference is more than their mean, 1,200, of which the second one makes five
+// sixths. No round hides more of its error than a half: the residual of the ratio, 320 of 1,200, differs by
+// (560 - 320 / 1,200 x 1,600) / 1,200 = 1 / 9, and is doubled.
+static void test_a_round_that_carries_nearly_all_of_the_mean_hides_no_more_than_half_of_its_error(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    count(&rig, A_AND_B, 1, 4, 40);
+    count(&rig, B_AND_C, 1, 40, 8);
+    rounds(&rig, 1);
+    count(&rig, A_AND_B, 1, 60, 200);
+    count(&rig, B_AND_C, 1, 200, 40);
+    rounds(&rig, 1);
+    expect_near(estimate_get(rig.estimate, 0, 0, 320.0 / 1200, 2).standard_error, 2.0 / 9 * sqrt(0.9) / 2, 1e-6);
     rig_free(&rig);
 }
 
@@ -510,6 +550,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows_that_missed_a_part_say_so_though_they_never_vary),
         cmocka_unit_test(test_what_is_made_of_others_has_missed_as_much_as_the_worst_of_them),
+        cmocka_unit_test(test_the_error_of_a_product_is_of_the_time_that_was_not_counted),
         cmocka_unit_test(test_windows_that_saw_as_much_as_others_have_missed_nothing),
         cmocka_unit_test(test_what_varies_is_short_by_chance),
         cmocka_unit_test(test_a_single_round_is_short_by_chance_up_to_two_standard_errors),
@@ -521,6 +562,7 @@ int main(void) {
         cmocka_unit_test(test_a_window_that_reaches_over_the_end_of_a_round_is_one),
         cmocka_unit_test(test_two_windows_of_a_core_that_sleeps_say_nothing),
         cmocka_unit_test(test_a_round_that_carries_the_mean_hides_its_own_error),
+        cmocka_unit_test(test_a_round_that_carries_nearly_all_of_the_mean_hides_no_more_than_half_of_its_error),
         cmocka_unit_test(test_windows_of_a_held_core_that_was_awake_in_all_of_them_have_missed_its_sleep),
         cmocka_unit_test(test_time_awake_tells_what_windows_of_sleep_have_missed),
         cmocka_unit_test(test_strata_that_do_not_differ_are_no_error),

@@ -318,6 +318,30 @@ static void test_counts_that_fall_leave_nothing_beside_those_of_the_cores(void *
     end(&host);
 }
 
+// No time has passed for a group that is stopped, so it has not waited for counters either: what the cores have counted
+// until then is not of its time, and the second that follows goes on.
+static void test_a_read_of_a_stopped_group_is_where_boxes_and_cores_begin(void **state) {
+    static const struct pmu_event events[] = {
+        {.pmu = CHA, .config = 1}, {.pmu = CHA, .config = 3}, {.pmu = CPU, .config = 0xc0}};
+    struct host host;
+    uint64_t counts[3];
+    (void)state;
+    begin(&host);
+    tell(&host, 5, 1);
+    int handle = host.joined->ops->open(host.joined, 1, events, N_OF(events));
+    assert_true(handle >= 0);
+    struct pmu_times times = read_group(&host, handle, counts, N_OF(events));
+    assert_true(times.enabled_ns == 0 && counts[0] == 0 && counts[2] == 0);
+    assert_int_equal(host.joined->ops->enable(host.joined, handle, true), 0);
+    tell(&host, 1, 1);
+    count(&host, 1000, 1);
+    times = read_group(&host, handle, counts, N_OF(events));
+    assert_true(times.running_ns == SECOND_NS);
+    assert_true(counts[2] > 500 && counts[0] == counts[1]);
+    assert_true(fabs((double)counts[0] - 3 * (double)counts[2]) <= 3); // three boxes, 1,000 instructions a second
+    end(&host);
+}
+
 static void test_rounds_of_the_cores_are_longer_than_an_interval(void **state) {
     (void)state;
     enum { SECONDS = 100, ROUND = 3 };
@@ -410,6 +434,7 @@ int main(void) {
         cmocka_unit_test(test_counts_that_fall_and_come_back_are_no_data),
         cmocka_unit_test(test_counts_of_the_cores_and_of_boxes_go_on_together),
         cmocka_unit_test(test_counts_that_fall_leave_nothing_beside_those_of_the_cores),
+        cmocka_unit_test(test_a_read_of_a_stopped_group_is_where_boxes_and_cores_begin),
         cmocka_unit_test(test_rounds_of_the_cores_are_longer_than_an_interval),
         cmocka_unit_test(test_what_boxes_count_while_the_cores_are_not_measured_is_left_out),
         cmocka_unit_test(test_events_that_a_box_does_not_take_together_are_opened_one_by_one),

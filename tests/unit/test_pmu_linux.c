@@ -160,6 +160,26 @@ static void test_closing_gives_back_every_file_descriptor(void **state) {
     assert_int_equal(count_fds(), before);
 }
 
+// When the CPU that reads a box goes offline, its driver moves the events of its own PMU to another CPU
+// (perf_pmu_migrate_context). A software event beside them would stay behind, and the kernel would take their group
+// apart. So only a group of one event that does not move has the dummy event beside it.
+static void test_nothing_is_added_to_events_that_move(void **state) {
+    (void)state;
+    struct pmu *first = open_pmu(); // skips where events cannot be opened
+    first->ops->free(first);
+    for (size_t n = 1; n <= 2; n++) {
+        for (int moving = 0; moving < 2; moving++) {
+            struct pmu *pmu;
+            size_t before = count_fds();
+            assert_int_equal(moving ? pmu_linux_new_moving(&TYPE, 1, &pmu) : pmu_linux_new(&TYPE, 1, false, &pmu), 0);
+            assert_true(pmu->ops->open(pmu, 0, EVENTS, n) >= 0);
+            assert_int_equal(count_fds() - before, n == 1 && !moving ? 2 : n);
+            assert_int_equal(pmu->n_events, n == 1 && !moving ? 2 : n);
+            pmu->ops->free(pmu);
+        }
+    }
+}
+
 // ---- in which order a group is closed ----
 
 // A leader that is closed first leaves siblings behind that count for themselves, and hold counters. Which is closed
@@ -361,6 +381,7 @@ int main(void) {
         cmocka_unit_test(test_two_groups_count_their_own_slots),
         cmocka_unit_test(test_what_cannot_be_opened_is_an_errno_and_leaves_nothing_open),
         cmocka_unit_test(test_closing_gives_back_every_file_descriptor),
+        cmocka_unit_test(test_nothing_is_added_to_events_that_move),
         cmocka_unit_test(test_a_group_is_closed_from_its_last_event_to_its_leader),
         cmocka_unit_test(test_a_read_of_another_size_says_that_the_group_is_gone),
         cmocka_unit_test(test_guests_are_excluded_only_where_asked),

@@ -23,12 +23,16 @@ struct patient {
     uint64_t now_ns;
 };
 
-static void begin(struct patient *p) {
+static void begin_with(struct patient *p, struct catalog *catalog) {
     *p = (struct patient){.now_ns = 1000000000000};
-    host_init_with(&p->host, catalog_builder_finish(tree_builder()), 4);
-    p->snapshot = tree_snapshot(&p->host);
+    host_init_with(&p->host, catalog, 4);
     p->diagnosis = diagnosis_new(p->host.layout);
     assert_non_null(p->diagnosis);
+}
+
+static void begin(struct patient *p) {
+    begin_with(p, catalog_builder_finish(tree_builder()));
+    p->snapshot = tree_snapshot(&p->host);
 }
 
 static void end(struct patient *p) {
@@ -140,6 +144,32 @@ static void test_a_verdict_is_certain_if_its_intervals_leave_no_doubt(void **sta
     end(&p);
 }
 
+// A category is high from 20 % on (retiring from 70 %). That none is high is certain if none can be: within its
+// interval each stays below, whichever is the largest.
+static void test_that_nothing_is_high_is_certain_only_if_no_category_can_be(void **state) {
+    static const struct {
+        const char *wide;
+        double margin, certain;
+    } cases[] = {{"frontend_bound", 0.015, 1},  {"frontend_bound", 0.025, 0}, {"bad_speculation", 0.125, 1},
+                 {"bad_speculation", 0.135, 0}, {"retiring", 0.07, 1},        {"retiring", 0.08, 0}};
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct patient p;
+        begin_with(&p, host_catalog());
+        p.snapshot = host_snapshot(&p.host);
+        set(&p, 0, "frontend_bound", 0.18);
+        set(&p, 0, "bad_speculation", 0.07);
+        set(&p, 0, "retiring", 0.625);
+        set(&p, 0, "backend_bound", 0.125);
+        tree_set_margin(&p.host, p.snapshot, snapshot_scope_socket(0), cases[i].wide, cases[i].margin);
+        one_round(&p);
+        expect(&p, 0, "");
+        if (certain(&p, 0) != cases[i].certain)
+            fail_msg("%s within %g: certain is %g", cases[i].wide, cases[i].margin, certain(&p, 0));
+        end(&p);
+    }
+}
+
 static void test_an_overdue_snapshot_has_no_verdict(void **state) {
     (void)state;
     struct patient p;
@@ -241,6 +271,7 @@ int main(void) {
         cmocka_unit_test(test_another_verdict_counts_when_it_has_lasted),
         cmocka_unit_test(test_where_nothing_is_high_that_is_the_verdict),
         cmocka_unit_test(test_a_verdict_is_certain_if_its_intervals_leave_no_doubt),
+        cmocka_unit_test(test_that_nothing_is_high_is_certain_only_if_no_category_can_be),
         cmocka_unit_test(test_an_overdue_snapshot_has_no_verdict),
         cmocka_unit_test(test_prometheus_gets_one_path_a_socket),
         cmocka_unit_test(test_sockets_that_are_bound_by_different_things_are_named),
