@@ -65,6 +65,18 @@ static void test_modules_in_sockets_are_counted_with_the_lowest_speed(void **sta
     assert_int_equal(memory.transfers, 4400 * UINT64_C(1000000));
 }
 
+// Nobody knows which channels have the narrow or the slow modules, so all are taken for such.
+static void test_of_unlike_modules_the_narrowest_and_the_slowest_count(void **state) {
+    (void)state;
+    for (int narrow_first = 0; narrow_first < 2; narrow_first++) {
+        struct table table = {.n = 0};
+        (void)add_module(&table, 32768, narrow_first ? 32 : 64, narrow_first ? 5600 : 4800);
+        (void)add_module(&table, 32768, narrow_first ? 64 : 32, narrow_first ? 4800 : 5600);
+        assert_int_equal(read_all(&table).width_bytes, 4);
+        assert_int_equal(read_all(&table).transfers, 4800 * UINT64_C(1000000));
+    }
+}
+
 static void test_persistent_memory_is_not_dram(void **state) {
     (void)state;
     struct table table = {.n = 0};
@@ -250,6 +262,7 @@ int main(void) {
 #define IN_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_modules_in_sockets_are_counted_with_the_lowest_speed),
+        cmocka_unit_test(test_of_unlike_modules_the_narrowest_and_the_slowest_count),
         cmocka_unit_test(test_persistent_memory_is_not_dram),
         cmocka_unit_test(test_memory_in_the_package_is_not_that_of_channels),
         cmocka_unit_test(test_a_speed_beyond_a_word_is_in_the_longer_field),

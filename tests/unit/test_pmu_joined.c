@@ -318,6 +318,24 @@ static void test_counts_that_fall_leave_nothing_beside_those_of_the_cores(void *
     end(&host);
 }
 
+// What both have counted until a group is stopped goes on, as its read comes after that.
+static void test_the_time_until_a_group_is_stopped_is_not_lost(void **state) {
+    (void)state;
+    struct host host;
+    uint64_t before[2] = {0};
+    begin(&host);
+    int handle = open_group(&host, PER_INSTRUCTION, N_OF(PER_INSTRUCTION));
+    tell(&host, 1, 1);
+    count(&host, 1000, 1);
+    (void)read_gone(&host, handle, before); // both begin here
+    tell(&host, 1, 1);
+    count(&host, 1000, 1);
+    assert_int_equal(host.joined->ops->enable(host.joined, handle, false), 0);
+    struct gone gone = read_gone(&host, handle, before);
+    assert_true(gone.cores > 0 && fabs(gone.boxes - 3 * gone.cores) <= 3);
+    end(&host);
+}
+
 // No time has passed for a group that is stopped, so it has not waited for counters either: what the cores have counted
 // until then is not of its time, and the second that follows goes on.
 static void test_a_read_of_a_stopped_group_is_where_boxes_and_cores_begin(void **state) {
@@ -434,6 +452,7 @@ int main(void) {
         cmocka_unit_test(test_counts_that_fall_and_come_back_are_no_data),
         cmocka_unit_test(test_counts_of_the_cores_and_of_boxes_go_on_together),
         cmocka_unit_test(test_counts_that_fall_leave_nothing_beside_those_of_the_cores),
+        cmocka_unit_test(test_the_time_until_a_group_is_stopped_is_not_lost),
         cmocka_unit_test(test_a_read_of_a_stopped_group_is_where_boxes_and_cores_begin),
         cmocka_unit_test(test_rounds_of_the_cores_are_longer_than_an_interval),
         cmocka_unit_test(test_what_boxes_count_while_the_cores_are_not_measured_is_left_out),

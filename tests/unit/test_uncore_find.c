@@ -60,6 +60,23 @@ static void test_a_mask_with_a_cpu_of_each_socket_is_a_box_in_each(void **state)
     uncore_host_deinit(&host);
 }
 
+static void test_pmus_of_a_kind_have_the_boxes_of_their_own_masks(void **state) {
+    static const unsigned readers[] = {8, 2, 3}; // of uncore_imc_0 to 2, in the order of their sockets
+    const struct host_tree *tree = *state;
+    write_sockets(tree);
+    write_box(tree, "uncore_imc_0", "30\n", "8\n");
+    write_box(tree, "uncore_imc_1", "31\n", "2\n");
+    write_box(tree, "uncore_imc_2", "32\n", "3\n");
+    host_tree_write_cpu(tree, 3, "3\n", "5\n");
+    struct uncore_host host = find(tree, &IMC, 1);
+    assert_int_equal(host.found[0].boxes.n, N_OF(readers));
+    for (size_t i = 0; i < N_OF(readers); i++) {
+        assert_int_equal(host.found[0].boxes.boxes[i].type, 30 + i);
+        assert_int_equal(host.found[0].boxes.boxes[i].cpu, readers[i]);
+    }
+    uncore_host_deinit(&host);
+}
+
 static void test_a_pmu_without_a_mask_is_read_by_the_first_online_cpu(void **state) {
     const struct host_tree *tree = *state;
     write_sockets(tree);
@@ -225,6 +242,7 @@ int main(void) {
 #define IN_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
     const struct CMUnitTest tests[] = {
         IN_A_TREE(test_a_mask_with_a_cpu_of_each_socket_is_a_box_in_each),
+        IN_A_TREE(test_pmus_of_a_kind_have_the_boxes_of_their_own_masks),
         IN_A_TREE(test_a_pmu_without_a_mask_is_read_by_the_first_online_cpu),
         IN_A_TREE(test_what_cannot_be_opened_is_no_box_and_says_why),
         IN_A_TREE(test_a_kind_may_need_a_file_of_its_pmus_or_of_the_host),

@@ -169,6 +169,22 @@ static void test_each_box_is_read_within_its_part_or_by_nobody(void **state) {
     }
 }
 
+// Linux numbers cores within a package or within a die (core_id), whichever the CPU's own identifiers make of it.
+static void test_cores_of_one_number_in_two_dies_are_not_one(void **state) {
+    (void)state;
+    const struct uncore_place core = {.package = 1, .die = 0, .node = -1, .cache = -1, .core = 3};
+    struct uncore_place other = core;
+    assert_true(uncore_place_same(&core, &other, UNCORE_PART_CORE));
+    other.die = 1;
+    assert_false(uncore_place_same(&core, &other, UNCORE_PART_CORE));
+    assert_true(uncore_place_same(&core, &other, UNCORE_PART_PACKAGE));
+    struct uncore_place old = core, same = core; // kernels before 5.2 do not tell dies
+    old.die = same.die = -1;
+    assert_true(uncore_place_same(&old, &same, UNCORE_PART_CORE));
+    same.package = 0;
+    assert_false(uncore_place_same(&old, &same, UNCORE_PART_CORE));
+}
+
 static void test_a_box_of_a_pmu_with_one_reader_follows_it_anywhere(void **state) {
     (void)state;
     struct host host = make_host((const unsigned[]){2, 1, 1, 1, 4, 1});
@@ -188,6 +204,7 @@ int main(void) {
         cmocka_unit_test(test_masks_of_real_hosts_are_made_of_what_their_drivers_say),
         cmocka_unit_test(test_without_a_list_of_cpus_the_largest_parts_that_tell_readers_apart_are_taken),
         cmocka_unit_test(test_each_box_is_read_within_its_part_or_by_nobody),
+        cmocka_unit_test(test_cores_of_one_number_in_two_dies_are_not_one),
         cmocka_unit_test(test_a_box_of_a_pmu_with_one_reader_follows_it_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <math.h>
+
+#include "daemon/measure/collected.h"
+#include "tests/unit/exporter_host.h"
+
+// What a measurement by hand makes of the snapshots that it takes in (daemon/measure/collected.h). `ipc` has totals,
+// `odd` has none and is the mean of its gauges.
+
+#define SECOND_NS UINT64_C(1000000000)
+
+struct measured {
+    struct exporter_host host;
+    struct view *view;
+    struct collected *collected;
+    struct snapshot *next; // to be taken in
+    uint64_t now_ns;
+};
+
+static void begin_snapshot(struct measured *m) {
+    snapshot_unref(m->next);
+    m->next = host_snapshot(&m->host);
+    m->next->start_ns = m->now_ns;
+}
+
+static void begin_as(struct measured *m, bool each_is_round) {
+    *m = (struct measured){.now_ns = 100 * SECOND_NS};
+    host_init(&m->host);
+    m->view = view_new(&m->host.view);
+    m->collected = collected_new(each_is_round);
+    assert_true(m->view && m->collected);
+    begin_snapshot(m);
+}
+
+static void begin(struct measured *m) { begin_as(m, true); }
+
+static void end(struct measured *m) {
+    collected_free(m->collected);
+    snapshot_unref(m->next);
+    view_unref(m->view);
+    host_deinit(&m->host);
+}
+
+// The host's totals of instructions per cycle.
+static void set_totals(struct measured *m, double instructions, double cycles) {
+    size_t metric = host_metric(&m->host, "ipc");
+    m->next->values[snapshot_numerator(m->host.layout, 0, metric)] = instructions;
+    m->next->values[snapshot_denominator(m->host.layout, 0, metric)] = cycles;
+}
+
+static void set_gauge(struct measured *m, const char *name, double value, double half) {
+    size_t metric = host_metric(&m->host, name);
+    m->next->values[snapshot_metric(m->host.layout, 0, metric)] = value;
+    m->next->values[snapshot_low(m->host.layout, 0, metric)] = value - half;
+    m->next->values[snapshot_high(m->host.layout, 0, metric)] = value + half;
+}
+
+// Takes the snapshot in, which ends so much later than it began.
+static void take(struct measured *m, uint64_t ns) {
+    m->next->end_ns = m->now_ns += ns;
+    assert_int_equal(collected_take(m->collected, m->view, m->next), 0);
+    begin_snapshot(m);
+}
+
+static void expect(const struct measured *m, const char *name, double value, double low, double high) {
+    struct view *view;
+    struct snapshot *result = collected_result(m->collected, &view);
+    size_t metric = host_metric(&m->host, name);
+    assert_non_null(result);
+    assert_true(fabs(result->values[snapshot_metric(m->host.layout, 0, metric)] - value) < 1e-6);
+    assert_true(fabs(result->values[snapshot_low(m->host.layout, 0, metric)] - low) < 1e-6);
+    assert_true(fabs(result->values[snapshot_high(m->host.layout, 0, metric)] - high) < 1e-6);
+    snapshot_unref(result);
+}
+
+static void test_a_value_is_what_its_totals_grew_by_not_the_mean_of_its_gauges(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    set_totals(&m, 1000, 1000);
+    set_gauge(&m, "ipc", 1, 0.3);
+    take(&m, SECOND_NS);
+    collected_begin(m.collected);
+    set_totals(&m, 1100, 1100); // 100 of each
+    set_gauge(&m, "ipc", 1, 0.3);
+    take(&m, SECOND_NS);
+    set_totals(&m, 1100 + 3000, 1100 + 1000); // a busy second at 3
+    set_gauge(&m, "ipc", 3, 0.4);
+    take(&m, SECOND_NS);
+    double value = 3100.0 / 1100, half = sqrt((0.09 + 0.16) / 2 / 2); // of two rounds
+    expect(&m, "ipc", value, value - half, value + half);
+    end(&m);
+}
+
+static void test_without_totals_it_is_the_mean_of_the_gauges_that_there_are(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    set_gauge(&m, "odd", 1, 0.5);
+    take(&m, SECOND_NS);
+    set_gauge(&m, "odd", NAN, NAN);
+    take(&m, SECOND_NS);
+    set_gauge(&m, "odd", 2, 0.5);
+    take(&m, SECOND_NS);
+    expect(&m, "odd", 1.5, 1.5 - 0.5 / sqrt(2), 1.5 + 0.5 / sqrt(2));
+    end(&m);
+}
+
+// As a share or a rate cannot be below 0, no interval says that it is.
+static void test_no_interval_goes_below_0_for_what_is_not_negative(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    set_gauge(&m, "odd", 0.25, 1);
+    take(&m, SECOND_NS);
+    expect(&m, "odd", 0.25, 0, 1.25);
+    end(&m);
+    begin(&m);
+    set_gauge(&m, "odd", -0.25, 1);
+    take(&m, SECOND_NS);
+    expect(&m, "odd", -0.25, -1.25, 0.75);
+    end(&m);
+}
+
+// Snapshots within a round repeat parts of one another: ten of a tenth of a round are one, and three of them are not
+// less certain than it.
+static void test_snapshots_within_a_round_do_not_make_it_more_or_less_certain(void **state) {
+    static const struct { int snapshots, rounds; } cases[] = {{3, 1}, {10, 1}, {40, 4}};
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct measured m;
+        begin_as(&m, false);
+        for (int n = 0; n < cases[i].snapshots; n++) {
+            set_gauge(&m, "odd", 2, 0.5);
+            take(&m, m.host.plan->round_ns / 10);
+        }
+        double half = 0.5 / sqrt(cases[i].rounds);
+        expect(&m, "odd", 2, 2 - half, 2 + half);
+        end(&m);
+    }
+}
+
+static double result_of_event(const struct measured *m, size_t event) {
+    struct view *view;
+    struct snapshot *result = collected_result(m->collected, &view);
+    assert_non_null(result);
+    double count = result->values[snapshot_event(result->layout, 0, event)];
+    snapshot_unref(result);
+    return count;
+}
+
+// Another plan has other events, or the same at other places: what they had counted before is not known.
+static void test_counts_are_those_since_the_beginning_and_unknown_under_another_plan(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    size_t at = snapshot_event(m.host.layout, 0, 0);
+    m.next->values[at] = 1000;
+    take(&m, SECOND_NS);
+    assert_true(result_of_event(&m, 0) == 1000);
+    collected_begin(m.collected);
+    m.next->values[at] = 1700;
+    take(&m, SECOND_NS);
+    assert_true(result_of_event(&m, 0) == 700);
+    collected_begin(m.collected);
+    struct snapshot_layout *other = host_layout(m.host.catalog, 3);
+    struct snapshot *snapshot = snapshot_new(other);
+    assert_non_null(snapshot);
+    snapshot->values[snapshot_event(other, 0, 0)] = 2500;
+    snapshot->start_ns = m.now_ns;
+    snapshot->end_ns = m.now_ns + SECOND_NS;
+    assert_int_equal(collected_take(m.collected, m.view, snapshot), 0);
+    assert_true(isnan(result_of_event(&m, 0)));
+    snapshot_unref(snapshot);
+    snapshot_layout_unref(other);
+    end(&m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_value_is_what_its_totals_grew_by_not_the_mean_of_its_gauges),
+        cmocka_unit_test(test_without_totals_it_is_the_mean_of_the_gauges_that_there_are),
+        cmocka_unit_test(test_no_interval_goes_below_0_for_what_is_not_negative),
+        cmocka_unit_test(test_snapshots_within_a_round_do_not_make_it_more_or_less_certain),
+        cmocka_unit_test(test_counts_are_those_since_the_beginning_and_unknown_under_another_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
