@@ -31,6 +31,7 @@ struct sampler {
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
     uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
+    bool whole_rounds;          // no window goes on from one round into the next
     bool started, readings_over;
     int error; // of the last readings
 };
@@ -65,8 +66,9 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
-    *s = (struct sampler){.plan = plan, .topology = topology};
-    s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
+    *s = (struct sampler){.plan = plan, .topology = topology, .whole_rounds = request->whole_rounds};
+    uint64_t interval_ns = request->whole_rounds ? plan->round_ns : request->interval_ns;
+    s->schedule = schedule_of(plan, topology->n_cores, interval_ns, request->seed);
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
     s->tick = request->first_round * s->schedule.n_ticks;
@@ -175,7 +177,7 @@ static void read_between_rounds(struct sampler *s, uint64_t now_ns) {
     }
 }
 
-// A core that is held is left alone: its window goes on into the next round.
+// A core that is held is left alone: its window goes on into the next round, unless rounds are to be whole.
 static void pass_core(struct sampler *s, size_t c, bool busy_known, bool piece, uint64_t now_ns) {
     struct sampler_core *core = &s->cores[c];
     bool ends = schedule_cohort_tick(&s->schedule, schedule_cohort(&s->schedule, c)) == s->tick % s->schedule.n_ticks;
@@ -187,6 +189,8 @@ static void pass_core(struct sampler *s, size_t c, bool busy_known, bool piece, 
         sampler_core_begin_round(core, &s->schedule, c, round_of(s));
     if (!held)
         advance_core(s, c, piece, ends);
+    else if (ends && s->whole_rounds)
+        read_core(s, core, core->group);
     for (size_t i = 0; !held && i < core->n_cpus; i++)
         s->busy_ns[2 * s->topology->n_cpus + core->cpus[i]] = s->busy_ns[core->cpus[i]];
     if (begins)

@@ -266,8 +266,9 @@ static void give_slots(struct plan_draft *draft) {
                 (double)(plan->units[u].slots * plan->units[u].n_groups) / baseline * (1 - draft->request->idle);
     while (give_weights(draft, raise) > PLAN_GROWTH_MAX * baseline)
         raise--;
-    unsigned times =
-        (unsigned)((PLAN_ROUND_NS_MIN + plan_slots(plan) * plan->slot_ns - 1) / (plan_slots(plan) * plan->slot_ns));
+    uint64_t busy_ns = plan_slots(plan) * plan->slot_ns,
+             least_ns = draft->request->round_least_ns > 0 ? draft->request->round_least_ns : PLAN_ROUND_NS_MIN;
+    unsigned times = (unsigned)((least_ns + busy_ns - 1) / busy_ns);
     for (size_t u = 0; u < plan->n_units; u++)
         plan->units[u].slots *= times;
 }

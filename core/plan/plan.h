@@ -73,6 +73,7 @@ struct plan_request {
     size_t n_selections;
     const bool *raised; // of each selection: its event groups get more slots; NULL: none
     uint64_t slot_ns;
+    uint64_t round_least_ns; // slots of a round, together, at least; 0: PLAN_ROUND_NS_MIN
     uint64_t interval_ns;    // between snapshots; 0: PLAN_INTERVAL_NS
     double idle;             // share of a round in which no counter is held, 0 to 0.9
     const uint8_t *support;  // enum plan_support of each of the catalog's events; NULL: all unknown

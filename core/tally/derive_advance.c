@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/plan/plan_round.h"
 #include "core/tally/derive_state.h"
 
 // Totals: adds a CPU's counts of its round, extrapolated to the time that they represent.
 
 static const double NS = 1e-9;
 
+// Opening the event groups of another plan takes as long as it takes, however short the rounds of a measurement by hand
+// are: a gap is longer than a few rounds of a daemon.
+static double limit_of(const struct plan *plan) {
+    uint64_t least_ns = plan_slots(plan) > 0 ? PLAN_ROUND_NS_MIN : 0;
+    return DERIVE_ROUNDS_MAX * NS * (double)(plan->round_ns > least_ns ? plan->round_ns : least_ns);
+}
+
 struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
     double planned = (double)d->layout->plan->round_ns * NS;
     struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
-                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
+                                     .limit_seconds = limit_of(d->layout->plan)};
     if (time.seconds > time.limit_seconds) {
         time.gap_seconds = time.seconds - planned;
         time.seconds = planned;

@@ -470,6 +470,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
     const struct collector_request collector = {.source = type->source,
                                                 .self = request->self,
                                                 .interval_ns = setup->profile->settings.interval_ns,
+                                                .whole_rounds = setup->whole_rounds,
                                                 .seed = request->seed,
                                                 .now_ns = request->now_ns};
     type->source->newest = request->newest;

@@ -75,6 +75,7 @@ static int make_collector(struct measure_next *next, const struct measure *m, st
     const struct collector_request request = {.source = source,
                                               .self = m->self,
                                               .interval_ns = next->to.setup->profile->settings.interval_ns,
+                                              .whole_rounds = next->to.setup->whole_rounds,
                                               .seed = m->seed,
                                               .now_ns = next->to.now_ns};
     int r = collector_new(&request, errors, &next->collector);

@@ -35,8 +35,9 @@ static const char *watchdog_word(const struct source *source) {
 static uint64_t interval_of(const struct stage_request *request, const struct snapshot_layout *layout) {
     if (request->replayed || request->type->source->replayed)
         return 0; // a replay is never too old
-    struct schedule schedule = schedule_of(layout->plan, layout->topology->n_cores,
-                                           request->setup->profile->settings.interval_ns, request->seed);
+    const struct setup *setup = request->setup;
+    uint64_t interval_ns = setup->whole_rounds ? layout->plan->round_ns : setup->profile->settings.interval_ns;
+    struct schedule schedule = schedule_of(layout->plan, layout->topology->n_cores, interval_ns, request->seed);
     return schedule_interval_ns(&schedule);
 }
 

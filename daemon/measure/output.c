@@ -15,7 +15,8 @@
 #include "daemon/report/report_outside.h"
 #include "daemon/report/report_text.h"
 
-enum { WIDTH_LEAST = 40, WIDTH_MOST = 160 };
+enum { WIDTH_LEAST = 40, WIDTH_MOST = 160, NOTE_INDENT = 8 };
+static const double LONGER = 1.1; // than asked, so that it is worth a word
 
 // ---- the screen ----
 
@@ -111,14 +112,25 @@ static bool is_told(const struct output_held *held, const struct report *report)
     return fabs(held->told_seconds - report->to_seconds) < (report->to_seconds - report->from_seconds) / 2;
 }
 
+// Says once that lines are longer than asked.
+static void tell_longer(struct output *output, const struct report *report) {
+    double round = 1e-9 * (double)report->view->layout->plan->round_ns;
+    if (output->told_longer || round < LONGER * output->options->measure.interval_seconds)
+        return;
+    text_format(&output->text, "A round of all event groups takes %.2f s here, so a line is of that time.\n", round);
+    output->told_longer = true;
+}
+
 static void add_line(struct output *output, const struct output_head *head, const struct report *report) {
     struct output_held *held = &output->held;
     bool memory = head->n_memory > 0;
     if (waits(held, report->view->layout->catalog))
         release(output); // nothing told what the memory moved in its last interval
+    tell_longer(output, report);
     if (!output->headed)
         report_line_head(report, &output->screen, memory, &output->text);
     output->headed = true;
+    output->lines_lack_intervals = output->lines_lack_intervals || report_line_lacks_interval(report);
     size_t at = report_line(report, &output->screen, memory, &output->text);
     if (!memory || output->text.failed) {
         write_out(output);
@@ -180,10 +192,35 @@ static void put_subject(struct output *output, const struct output_head *head, c
         text_format(out, ": %s, %zu CPU%s", view->cpu_model, n, n == 1 ? "" : "s");
 }
 
+static void put_note(struct output *output, const struct text *note) {
+    text_string(&output->text, "  note: ");
+    text_folded(&output->text, note->data ? note->data : "", NOTE_INDENT, output->screen.width);
+    output->text.failed = output->text.failed || note->failed;
+}
+
+// Why values stand without an error.
+static void put_notes_on_intervals(struct output *output, const struct report *report) {
+    struct text lines = {0}, values = {0};
+    size_t n = report_without_interval(report);
+    if (output->lines_lack_intervals) {
+        text_format(&lines, "lines have no %s while fewer than two rounds tell how far off a value may be%c",
+                    report_number_plus_minus(&output->screen), '\0');
+        put_note(output, &lines);
+    }
+    output->lines_lack_intervals = false;
+    if (n > 0) {
+        text_format(&values, "%zu value%s no interval: fewer than two rounds, or too few windows, tell how far off %s may be%c",
+                    n, n == 1 ? " has" : "s have", n == 1 ? "it" : "they", '\0');
+        put_note(output, &values);
+    }
+    text_free(&lines);
+    text_free(&values);
+}
+
 static void put_notes(struct output *output, const struct view *view) {
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         text_string(&output->text, "  note: ");
-        text_folded(&output->text, view->pmu_errors[i].text, 8, output->screen.width);
+        text_folded(&output->text, view->pmu_errors[i].text, NOTE_INDENT, output->screen.width);
     }
 }
 
@@ -197,6 +234,7 @@ static void put_title(struct output *output, const struct output_head *head, con
         text_format(out, ", %.3f s of CPU time", report->cpu_seconds);
     text_string(out, "\n");
     put_notes(output, view);
+    put_notes_on_intervals(output, report);
 }
 
 // Those about PMUs outside the cores are the last ones: they tell of one subject together.

@@ -18,30 +18,40 @@ static double round_seconds(const struct options *options) {
     return interval > 0 ? interval / ceil(interval / round) : round; // intervals end with rounds
 }
 
-// The longest round of the types' plans, and the length of its slots. 0: nothing rotates.
-static int longest_round(const struct setup *setup, struct errors *errors, double *round_ns, double *slot_ns) {
-    *round_ns = *slot_ns = 0;
+struct longest {
+    double round_ns, idle_ns, slot_ns; // 0: nothing rotates
+};
+
+// The longest round of the types' plans.
+static int longest_round(const struct setup *setup, struct errors *errors, struct longest *longest) {
+    *longest = (struct longest){0};
     for (size_t i = 0; i < setup->n_types; i++) {
         struct plan *plan;
         int r = setup_plan_stated(setup, &setup->types[i], errors, &plan);
         if (r < 0)
             return r;
-        if (plan_n_rotating(plan) > 0 && (double)plan->round_ns > *round_ns) {
-            *round_ns = (double)plan->round_ns;
-            *slot_ns = (double)plan->slot_ns;
-        }
+        if (plan_n_rotating(plan) > 0 && (double)plan->round_ns > longest->round_ns)
+            *longest = (struct longest){(double)plan->round_ns, (double)plan->idle_ns, (double)plan->slot_ns};
         plan_free(plan);
     }
     return 0;
 }
 
-// Makes slots so short that a round takes about that time. It takes a second at least: then it has more slots.
-static int shorten_slots(struct setup *setup, double wanted_ns, struct errors *errors) {
-    double round_ns, slot_ns;
-    int r = longest_round(setup, errors, &round_ns, &slot_ns);
-    if (r == 0 && round_ns > wanted_ns)
-        config_adjust_slot(setup->config, setup->profile, (uint64_t)fmax(slot_ns * wanted_ns / round_ns, SLOT_NS_MIN));
-    return r;
+// Makes the longest round last as long as is wanted: as many times all event groups as fit in, in slots that fill it. It
+// lasts longer only where slots would be too short. The second that a daemon's rounds last at least is not for those
+// who wait for an answer.
+static int fit_rounds(struct setup *setup, double wanted_ns, struct errors *errors) {
+    struct longest longest;
+    setup->round_least_ns = 1;
+    int r = longest_round(setup, errors, &longest);
+    if (r < 0 || longest.round_ns == 0)
+        return r;
+    double times = fmax(floor(wanted_ns / longest.round_ns), 1);
+    double slot_ns = fmax(longest.slot_ns * wanted_ns / times / longest.round_ns, SLOT_NS_MIN);
+    double busy_ns = (longest.round_ns - longest.idle_ns) * slot_ns / longest.slot_ns;
+    config_adjust_slot(setup->config, setup->profile, (uint64_t)slot_ns);
+    setup->round_least_ns = (uint64_t)(busy_ns * (times - 0.5)); // a round may have a few slots more or less
+    return 0;
 }
 
 int quick_setup_new(const struct options *options, struct errors *errors, struct setup **out) {
@@ -54,7 +64,8 @@ int quick_setup_new(const struct options *options, struct errors *errors, struct
     setup->record_path = NULL;
     setup->textfile.folder = NULL;
     setup->quiet = true;
-    r = shorten_slots(setup, own.measure.snapshot_seconds * SECOND_NS, errors);
+    setup->whole_rounds = options->measure.interval_seconds > 0; // an interval is what was counted in it
+    r = fit_rounds(setup, own.measure.snapshot_seconds * SECOND_NS, errors);
     if (r < 0)
         load_free(setup);
     else

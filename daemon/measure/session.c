@@ -36,6 +36,9 @@ struct session {
     uint64_t deadlines_ns[SETUP_TYPES_MAX];
     struct collected *whole[SETUP_TYPES_MAX], *interval[SETUP_TYPES_MAX];
     size_t taken[SETUP_TYPES_MAX]; // snapshots since the last change of plan
+    struct span_ns {
+        uint64_t start_ns, end_ns;
+    } last[SETUP_TYPES_MAX];       // of the last snapshot
     uint64_t begun_ns, end_ns;     // begun_ns 0: a type has no plan yet
     double interval_begun_seconds[SETUP_TYPES_MAX];
     unsigned deeper;
@@ -109,7 +112,7 @@ static void tell_interval(struct session *s, size_t i, const struct snapshot *la
         return;
     const struct output_head head = head_of(s);
     bool any = report_has_values(&report); // else it goes on: a change of plan may take a whole interval
-    report.from_seconds = s->interval_begun_seconds[i];
+    report.from_seconds = seconds_since(s, snapshot->start_ns); // what lies before was not measured
     report.to_seconds = seconds;
     if (any)
         output_interval(s->request->output, &head, &report);
@@ -226,6 +229,7 @@ static int take(struct session *s, size_t i, struct snapshot *snapshot) {
     if (r == 0)
         tell_interval(s, i, snapshot);
     s->taken[i]++;
+    s->last[i] = (struct span_ns){snapshot->start_ns, snapshot->end_ns};
     return r;
 }
 
@@ -254,6 +258,12 @@ static int step_due(struct session *s, uint64_t *next_ns) {
     return r;
 }
 
+// True if its next snapshot ends nearly as soon as the measurement does.
+static bool is_ending(const struct session *s, size_t i, uint64_t now_ns) {
+    uint64_t span_ns = s->last[i].end_ns - s->last[i].start_ns;
+    return s->last[i].end_ns + span_ns < s->end_ns + span_ns / 4 && now_ns < s->end_ns + span_ns / 2;
+}
+
 // The last snapshot comes near the end, not just at it.
 static bool is_over(const struct session *s, uint64_t now_ns) {
     if (s->begun_ns == 0 || now_ns < s->end_ns)
@@ -262,7 +272,7 @@ static bool is_over(const struct session *s, uint64_t now_ns) {
     for (size_t i = 0; i < s->n; i++) {
         struct view *view = s->engines[i]->ops->view(s->engines[i]);
         uint64_t patience_ns = view ? view->layout->plan->round_ns + view->interval_ns : 0;
-        complete = complete && (s->taken[i] > 0 || now_ns > s->end_ns + patience_ns);
+        complete = complete && ((s->taken[i] > 0 && !is_ending(s, i, now_ns)) || now_ns > s->end_ns + patience_ns);
     }
     return complete;
 }

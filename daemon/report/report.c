@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/uncore/uncore.h"
 #include "exporters/view/view_boxes.h"
 #include "exporters/view/view_memory.h"
 #include "exporters/view/view_next.h"
@@ -42,6 +43,16 @@ static double memory_peak_of(const struct report *report, enum report_scope kind
     return kind == REPORT_CPU || sum == 0 ? NAN : sum;
 }
 
+const char report_few_rounds[] = "no interval: fewer than two rounds, or too few windows, tell how far off it may be";
+
+// Nothing asks it of a value that has both ends.
+static const char *why_no_interval(const struct report *report, const struct catalog_metric *metric) {
+    const struct snapshot_layout *layout = report->view->layout;
+    if (layout->topology->boxes && uncore_needs_cores(layout->catalog, metric->formula))
+        return "no interval: how far off the totals of the cores are is not known";
+    return report_few_rounds;
+}
+
 static void add_scope(struct report *report, enum report_scope kind, unsigned id, size_t scope) {
     const struct snapshot_layout *layout = report->view->layout;
     const double *values = report->snapshot->values;
@@ -50,18 +61,23 @@ static void add_scope(struct report *report, enum report_scope kind, unsigned id
         if (!view_exported(report->view, m))
             continue;
         double times = view_boxes_factor(report->view, scope, m);
+        double value = values[snapshot_metric(layout, scope, m)], low = values[snapshot_low(layout, scope, m)];
+        const struct catalog_metric *metric = view_metric(report->view, m);
+        bool lacks_interval = isfinite(value) && !isfinite(low);
         report->rows[report->n_rows++] =
             (struct report_row){.scope = kind,
                                 .id = id,
-                                .metric = view_metric(report->view, m),
-                                .value = times * values[snapshot_metric(layout, scope, m)],
-                                .low = times * values[snapshot_low(layout, scope, m)],
+                                .metric = metric,
+                                .value = times * value,
+                                .low = times * low,
                                 .high = times * values[snapshot_high(layout, scope, m)],
-                                .reason = view_absent_text(report->view, report->snapshot, scope, m)};
+                                .reason = lacks_interval
+                                              ? why_no_interval(report, metric)
+                                              : view_absent_text(report->view, report->snapshot, scope, m)};
     }
     if (isfinite(peak))
         report->rows[report->n_rows++] =
-            (struct report_row){.scope = kind, .id = id, .value = peak, .low = NAN, .high = NAN, .reason = ""};
+            (struct report_row){.scope = kind, .id = id, .value = peak, .low = NAN, .high = NAN, .reason = "stated, not measured"};
 }
 
 static int add_rows(struct report *report, enum report_scope finest) {
@@ -276,4 +292,11 @@ const char *report_reason(const struct report *report) {
         if (report->rows[i].reason[0] != '\0')
             return report->rows[i].reason;
     return "no metric was selected";
+}
+
+size_t report_without_interval(const struct report *report) {
+    size_t n = 0;
+    for (size_t i = 0; i < report->n_rows; i++)
+        n += report->rows[i].reason == report_few_rounds;
+    return n;
 }

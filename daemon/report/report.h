@@ -25,7 +25,7 @@ struct report_row {
     unsigned id;                         // the kernel's number of the socket or CPU
     const struct catalog_metric *metric; // NULL: the most that the memory of the scope can move
     double value, low, high;             // NaN: none
-    const char *reason;                  // why it has no value; "" if it has one
+    const char *reason;                  // why it has no value, else why it has no interval; "" if it has both
 };
 
 const char *report_row_name(const struct report_row *row);
@@ -81,6 +81,11 @@ const struct report_row *report_find_traffic(const struct report *report, enum t
                                              unsigned id);
 // The most that the memory of a scope can move, in bytes per second; NaN: unknown.
 double report_memory_peak(const struct report *report, enum report_scope scope, unsigned id);
+
+// Of how many measured values nothing tells how far off they are.
+size_t report_without_interval(const struct report *report);
+// Why: for people. What few rounds tell is said of nearly all of them at once.
+extern const char report_few_rounds[];
 
 // The first reason why there is none; never NULL.
 const char *report_reason(const struct report *report);

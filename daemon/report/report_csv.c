@@ -5,13 +5,22 @@
 #include <string.h>
 
 // In quotes where the text needs them.
-static void put_text(struct text *out, const char *text) {
+static void put_words(struct text *out, const char *text) {
     static const struct text_escape quotes[] = {{'"', "\"\""}, {0, NULL}};
     bool quoted = strpbrk(text, ",\"\r\n");
     text_string(out, quoted ? "\"" : "");
     text_escaped(out, text, quotes);
     text_string(out, quoted ? "\"" : "");
+}
+
+static void put_text(struct text *out, const char *text) {
+    put_words(out, text);
     text_string(out, ",");
+}
+
+static void put_last(struct text *out, const char *text) {
+    put_words(out, text);
+    text_string(out, "\r\n");
 }
 
 // Nothing where there is no number.
@@ -34,7 +43,7 @@ static void begin_row(const struct report *report, const char *kind, enum report
 }
 
 void report_csv_head(struct text *out) {
-    text_string(out, "from_seconds,to_seconds,core_type,scope,id,kind,name,unit,value,low,high\r\n");
+    text_string(out, "from_seconds,to_seconds,core_type,scope,id,kind,name,unit,value,low,high,reason\r\n");
 }
 
 void report_csv(const struct report *report, struct text *out) {
@@ -47,7 +56,8 @@ void report_csv(const struct report *report, struct text *out) {
         put_text(out, unit);
         put_number(out, row->value, ",");
         put_number(out, row->low, ",");
-        put_number(out, row->high, "\r\n");
+        put_number(out, row->high, ",");
+        put_last(out, row->reason);
     }
     for (size_t i = 0; i < report->n_events; i++) {
         const struct report_event *event = &report->events[i];
@@ -56,6 +66,7 @@ void report_csv(const struct report *report, struct text *out) {
         put_text(out, "events");
         put_number(out, event->count, ",");
         put_number(out, event->exact ? event->count : NAN, ",");
-        put_number(out, event->exact ? event->count : NAN, "\r\n");
+        put_number(out, event->exact ? event->count : NAN, ",");
+        put_last(out, "");
     }
 }

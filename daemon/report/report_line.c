@@ -12,6 +12,8 @@ enum {
     COLUMNS_WIDE = 4,
     LEAST_WIDE = 2, // of those
     COLUMN_WIDTH = 8,
+    SHARE_WIDTH = 10, // "24.0±10.2%"
+    NUMBER_WIDTH = 12, // "0.4500±0.012"
     COLUMN_NAME_MAX = 24,
     GAP = 2,           // before the verdict
     VERDICT_LEAST = 12 // it stands on a line of its own where less is left
@@ -66,7 +68,8 @@ static size_t choose(const struct report *report, struct columns *columns) {
 
 static int width_of(const struct column *column) {
     int width = (int)strlen(column->name);
-    return width > COLUMN_WIDTH ? width : COLUMN_WIDTH;
+    int least = column->row && report_number_is_share(column->row->metric) ? SHARE_WIDTH : NUMBER_WIDTH;
+    return width > least ? width : least;
 }
 
 // The longest verdict of the first level.
@@ -115,17 +118,36 @@ void report_line_head(const struct report *report, const struct screen *screen, 
     text_string(out, "\n");
 }
 
-static void put_value(const struct column *column, struct text *out) {
-    char number[REPORT_NUMBER_MAX];
-    int width = width_of(column);
+// "24.0±1.2%": a value with half of its interval, as narrow as five of them on a line must be. Returns its width.
+static int write_value(const struct report_row *row, const struct screen *screen, struct text *out) {
+    char number[REPORT_NUMBER_MAX], half[REPORT_NUMBER_MAX];
+    bool share = report_number_is_share(row->metric), known = isfinite(row->high - row->low);
+    double scale = share ? 100 : 1, width = (row->high - row->low) / 2 * scale;
+    int n = share ? snprintf(number, sizeof number, "%.1f", scale * row->value)
+                  : report_number_write(number, row->value, REPORT_NUMBER_DIGITS);
+    int more = share ? snprintf(half, sizeof half, "%.1f", width)
+                     : report_number_write(half, width, REPORT_NUMBER_DIGITS_OF_INTERVAL);
+    text_string(out, number);
+    if (known && width > 0) {
+        text_format(out, "%s%s", report_number_plus_minus(screen), half);
+        n += more + (screen->utf8 ? 1 : 2);
+    }
+    text_string(out, share ? "%" : "");
+    return n + share;
+}
+
+static void put_value(const struct column *column, const struct screen *screen, struct text *out) {
+    struct text value = {0};
     const struct report_row *row = column->row;
+    int width = width_of(column), n = 1;
     if (!row || !isfinite(row->value))
-        text_format(out, " %*s", width, "-");
-    else if (report_number_is_share(row->metric))
-        text_format(out, " %*.1f %%", width - 2, 100 * row->value);
+        text_string(&value, "-");
     else
-        text_format(out, " %*s", width,
-                    report_number_write(number, row->value, REPORT_NUMBER_DIGITS) > 0 ? number : "");
+        n = write_value(row, screen, &value);
+    text_format(out, " %*s", width > n ? width - n : 0, "");
+    text_append(out, value.data, value.length);
+    out->failed = out->failed || value.failed;
+    text_free(&value);
 }
 
 static void put_verdict(const struct report *report, const struct screen *screen, const struct columns *columns,
@@ -145,7 +167,7 @@ size_t report_line(const struct report *report, const struct screen *screen, boo
     if (report->view->core_type)
         text_format(out, " %-*s", COLUMN_WIDTH, report->view->core_type);
     for (size_t i = 0; i < columns.n; i++)
-        put_value(&columns.each[i], out);
+        put_value(&columns.each[i], screen, out);
     if (memory) {
         memory_at = out->length + 1;
         text_format(out, " %*s", REPORT_LINE_MEMORY_WIDTH, "-");
@@ -155,4 +177,13 @@ size_t report_line(const struct report *report, const struct screen *screen, boo
     else
         text_string(out, "\n");
     return memory_at;
+}
+
+bool report_line_lacks_interval(const struct report *report) {
+    struct columns columns;
+    bool lacks = false;
+    (void)choose(report, &columns);
+    for (size_t i = 0; i < columns.n; i++)
+        lacks = lacks || (columns.each[i].row && columns.each[i].row->reason == report_few_rounds);
+    return lacks;
 }

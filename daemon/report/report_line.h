@@ -14,4 +14,7 @@ enum { REPORT_LINE_MEMORY_WIDTH = 11 };
 void report_line_head(const struct report *report, const struct screen *screen, bool memory, struct text *out);
 size_t report_line(const struct report *report, const struct screen *screen, bool memory, struct text *out);
 
+// True if a value of the line has no interval, because there were too few rounds.
+bool report_line_lacks_interval(const struct report *report);
+
 #endif

@@ -222,6 +222,7 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
         .nmi_watchdog = type->source->nmi_watchdog,
         .smt_at_boot = type->source->smt_at_boot,
         .slot_ns = (uint64_t)((double)settings->slot_ns * asked->slot_factor),
+        .round_least_ns = setup->round_least_ns,
         .interval_ns = boxes ? (uint64_t)((double)interval_ns * asked->slot_factor) : interval_ns,
         .idle = setup->profile->settings.idle,
         .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};

@@ -46,6 +46,8 @@ struct setup {
     double speed; // of a replay
     int steps_fd; // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
     bool quiet;   // nobody waits for its end: the log says nothing of it
+    uint64_t round_least_ns; // as of a plan_request
+    bool whole_rounds;       // as of a sampler_request
     struct core_type types[SETUP_TYPES_MAX];
     size_t n_types;           // at least 1
     size_t n_boxes;           // after them: kinds of PMUs outside the cores (daemon/uncore/)

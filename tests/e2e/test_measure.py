@@ -237,17 +237,75 @@ def test_what_many_parts_lack_is_said_once():
 def test_intervals_and_the_whole_are_of_one_piece():
     document = measured("--pmu", f"sim:{STEADY}", "--duration", "12s", "--interval", "2s")
     spans = [(each["from_seconds"], each["to_seconds"]) for each in document["intervals"]]
-    assert 4 <= len(spans) <= 6 and spans[0][0] == 0 and all(a[1] == b[0] for a, b in zip(spans, spans[1:])), spans
+    assert len(spans) == 6 and 0 <= spans[0][0] < 0.1 and all(a[1] == b[0] for a, b in zip(spans, spans[1:])), spans
     assert all(1.5 < end - begin < 4.5 for begin, end in spans), spans
     for each in document["intervals"]:
         assert abs(of_host(each)["ipc"]["value"] - 1.5) < 0.01, each
+
+
+def flipping():
+    """The steady host, of which all CPUs do three times as much or as little every four seconds, and meanwhile ever a little more.
+    Also instructions per cycle at the ends of both."""
+    host = json.loads(e2e.read_text(STEADY))
+    rates = host["loads"]["steady"]["keyframes"][0]["rates"]
+
+    def scaled(factor):
+        return {event: rate * (factor if "CYCLE" not in event else 1) for event, rate in rates.items()}
+    frames = [(0.37, 0.36), (0.371, 1), (4.37, 1.2), (4.371, 0.3), (7.999, 0.35)]
+    host["loads"]["steady"] = {"period_seconds": 8, "keyframes": [{"at_seconds": 0, "rates": scaled(0.35)}] +
+                               [{"at_seconds": at, "rates": scaled(factor)} for at, factor in frames]}
+    return e2e.write_text(os.path.join(FOLDER.name, "flipping.json"), json.dumps(host)), ((0.45, 0.54), (1.5, 1.8))
+
+
+def test_a_line_is_of_its_own_second_and_repeats_none():
+    path, levels = flipping()
+    rows = list(csv.DictReader(io.StringIO(measure("--pmu", f"sim:{path}", "--duration", "60s", "--interval", "1s", "--csv").stdout)))
+    ipc = [{key: float(row[key]) if row[key] else None for key in ("from_seconds", "to_seconds", "value", "low", "high")}
+           for row in rows if row["name"] == "ipc"]
+    assert len(ipc) >= 58 and all(0.9 < row["to_seconds"] - row["from_seconds"] < 1.1 for row in ipc), ipc
+    assert not [row for row, before in zip(ipc[1:], ipc) if row["value"] == before["value"] or row["from_seconds"] < before["to_seconds"]], ipc
+    # a line that holds a flip is between the levels: there are fifteen flips in a minute
+    between = [row for row in ipc if not any(low * 0.999 <= row["value"] <= high * 1.001 for low, high in levels)]
+    assert 10 <= len(between) <= 15, between
+    # only the first line of a plan has no interval, and says why
+    assert sum(row["low"] is None for row in ipc) <= 4, ipc
+    assert all("fewer than two rounds" in row["reason"] for row in rows if row["kind"] == "metric" and row["value"] and not row["low"]), rows
+    said = measure("--pmu", f"sim:{path}", "--duration", "20s", "--interval", "1s").stdout
+    lines = said.split("\n\n")[0].splitlines()[1:]
+    assert sum(bool(re.search("[0-9.]+±[0-9.]+%.* [0-9.]+±[0-9.]+  ", line)) for line in lines) >= len(lines) - 4, said
+    assert "note: lines have no ± while fewer than two rounds tell" in said, said
+
+
+def test_lines_are_of_a_round_where_that_takes_longer_than_asked_and_say_so():
+    path, _ = flipping()
+    words = ("--pmu", f"sim:{path}", "--duration", "4s", "--interval", "100ms")
+    said = measure(*words).stdout
+    longer = re.search(r"^A round of all event groups takes ([0-9.]+) s here, so a line is of that time\.$", said, re.M)
+    assert longer and float(longer.group(1)) > 0.15, said
+    spans = [each["to_seconds"] - each["from_seconds"] for each in measured(*words)["intervals"]]
+    assert any(abs(span - float(longer.group(1))) < 0.02 for span in spans) and max(spans) < 0.5, (spans, said)
+
+
+def test_every_value_of_a_short_measurement_has_an_interval_or_says_why_not():
+    few = "fewer than two rounds"
+    for name in ("hybrid", "neoverse-v2", "neoverse-n1", "sapphire-rapids", "zen4"):
+        for duration in ("3s", "5s"):
+            for whole in measured("--pmu", f"sim:{name}", "--duration", duration)["whole"]:
+                values = [row for row in whole["metrics"] if row["value"] is not None and row["metric"] != "memory_peak_bytes_per_second"]
+                lacking = [row for row in values if row["low"] is None]
+                assert values and not lacking, (name, duration, lacking)
+                assert all(row["reason"] is None for row in values), (name, duration, values)
+    whole, *_ = measured("--pmu", "sim:hybrid", "--duration", "1s")["whole"]
+    lacking = [row for row in whole["metrics"] if row["value"] is not None and row["low"] is None]
+    assert lacking and all(few in row["reason"] for row in lacking), whole
+    assert few in " ".join(measure("--pmu", "sim:hybrid", "--duration", "1s").stdout.split())
 
 
 def test_csv_has_a_row_for_each_interval_scope_and_metric():
     done = measure("--pmu", f"sim:{STEADY}", "--duration", "8s", "--interval", "2s", "--csv", "--by", "socket")
     assert (done.returncode, done.stderr) == (0, ""), done
     rows = list(csv.DictReader(io.StringIO(done.stdout, newline="")))
-    assert set(rows[0]) == {"from_seconds", "to_seconds", "core_type", "scope", "id", "kind", "name", "unit", "value", "low", "high"}, rows[0]
+    assert set(rows[0]) == {"from_seconds", "to_seconds", "core_type", "scope", "id", "kind", "name", "unit", "value", "low", "high", "reason"}, rows[0]
     keys = [(row["from_seconds"], row["scope"], row["id"], row["kind"], row["name"]) for row in rows]
     assert len(keys) == len(set(keys)) and {row["scope"] for row in rows} == {"host", "socket"}, keys[:3]
     ipc = [row for row in rows if row["name"] == "ipc"]
@@ -431,7 +489,7 @@ def seen(said):
 
 
 def test_it_fits_a_terminal_of_80_columns_and_24_lines():
-    said = on_terminal("--pmu", f"sim:{STEADY}", "--duration", "8s", "--interval", "2s", "--groups", "Topdown_L1")
+    said = on_terminal("--pmu", f"sim:{STEADY}", "--duration", "6s", "--interval", "2s", "--groups", "Topdown_L1")
     lines = [line for line in seen(said) if line and "perf record" not in line]
     assert all(len(line) <= 80 for line in lines), [line for line in lines if len(line) > 80]
     assert len(lines) <= 24 and lines[0].split() == ["time", "frontend", "bad_spec", "retiring", "backend", "bound", "by"], lines

@@ -196,6 +196,7 @@ static void start_sampler(struct pipeline *p) {
                                                            .pmu = &p->recorder.pmu,
                                                            .busy_clock = p->busy_clock,
                                                            .interval_ns = interval_of(p),
+                                                           .whole_rounds = p->whole_rounds,
                                                            .seed = p->seed,
                                                            .first_round = p->next_round},
                                  &p->sampler),
