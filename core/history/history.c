@@ -23,10 +23,14 @@ struct history {
     size_t wanted;                  // series that the layout has, as counted while it is matched
     struct snapshot_layout *layout; // that the series were last matched with; a reference
     int64_t wall_offset_ns;
-    double gap_seconds; // uncovered so far because nothing was measured
-    bool gap;           // since the last snapshot, too
+    double gap_seconds;  // uncovered so far because nothing was measured
+    bool gap;            // since the last snapshot, too
+    double round_end_ns; // of the newest round so far
+    bool round_ended;    // since the last snapshot
     struct marks marks;
 };
+
+static const double ROUND_NS_LEAST = 1e6; // ages are rounded
 
 struct history *history_new(size_t series_max) {
     struct history *history = calloc(1, sizeof *history);
@@ -126,6 +130,23 @@ static double boxes_of(const struct history *history, const struct series *serie
                : 1;
 }
 
+// True if a gauge is newer than in the last snapshot: a round has ended since, or nothing rotates for it.
+static bool is_new(const struct history *history, const struct series *series) {
+    const struct plan *plan = history->layout->plan;
+    int unit = plan->metrics[series->metric].unit;
+    return history->round_ended || (unit >= 0 && plan_unit_stands(plan, (unsigned)unit));
+}
+
+// The steps that lie within the time that a gauge is of.
+static void fill(struct history *history, size_t i, const struct snapshot *snapshot, double gauge) {
+    double begun_ns = snapshot->values[snapshot_gauges_begun(snapshot->layout)] * 1e9;
+    uint64_t start_ns = snapshot->start_ns;
+    if (begun_ns <= (double)snapshot->end_ns && snapshot->end_ns - (uint64_t)begun_ns < start_ns)
+        start_ns = snapshot->end_ns - (uint64_t)begun_ns;
+    if (!history->gap)
+        steps_fill(&history->steps, i, start_ns, gauge);
+}
+
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
     struct series *series = &history->series[i];
     const struct snapshot_layout *layout = snapshot->layout;
@@ -133,9 +154,9 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     double gauge = values[snapshot_metric(layout, series->scope, series->metric)], a = series->a, b = series->b;
     if (series->source == SOURCE_GAUGE) {
         double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
+        gauge = is_new(history, series) ? gauge : NAN;
         steps_add(&history->steps, i, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
-        if (!history->gap)
-            steps_fill(&history->steps, i, snapshot->start_ns, gauge);
+        fill(history, i, snapshot, gauge);
         return;
     }
     if (series->source == SOURCE_CATEGORY) {
@@ -147,9 +168,9 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     }
     bool grew = series->b > b && series->a >= a; // false for NaN
     double boxes = boxes_of(history, series);
-    steps_add(&history->steps, i, (series->a - a) * boxes, grew ? series->b - b : 0, gauge * boxes / series->k);
-    if (!history->gap)
-        steps_fill(&history->steps, i, snapshot->start_ns, gauge * boxes / series->k);
+    gauge = is_new(history, series) ? gauge * boxes / series->k : NAN;
+    steps_add(&history->steps, i, (series->a - a) * boxes, grew ? series->b - b : 0, gauge);
+    fill(history, i, snapshot, gauge);
 }
 
 void history_take(struct history *history, const struct snapshot *snapshot) {
@@ -161,6 +182,10 @@ void history_take(struct history *history, const struct snapshot *snapshot) {
     double gap = snapshot->values[snapshot_uncovered(snapshot->layout, 0, UNCOVERED_GAP)];
     history->gap = gap > history->gap_seconds;
     history->gap_seconds = isfinite(gap) ? gap : history->gap_seconds;
+    double ended_seconds = snapshot->values[snapshot_gauges_ended(snapshot->layout)],
+           ended_ns = (double)snapshot->end_ns - ended_seconds * 1e9;
+    history->round_ended = !(ended_ns < history->round_end_ns + ROUND_NS_LEAST); // also where that is not known
+    history->round_end_ns = isfinite(ended_ns) ? ended_ns : history->round_end_ns;
     if (isfinite(wall))
         history->wall_offset_ns = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
     for (size_t i = 0; i < history->steps.n; i++)

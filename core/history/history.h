@@ -6,8 +6,9 @@
 // five minutes. In bounded memory: at most HISTORY_SERIES_MAX series of 5 KiB, of which memory is used as time goes by.
 //
 // A step's value follows from sums: a quotient's from what its numerator and its denominator grew by in the step, a
-// level-1 category's from pipeline slots. All other metrics have the mean of their gauges. In a step in which no core's
-// round ended, a quotient has the last gauge, which then still was the newest value.
+// level-1 category's from pipeline slots. All other metrics have the mean of their gauges. A step in which no core's
+// round ended has no value until the round ends that was going on: then the steps that lie within that round have its
+// gauge. No gauge is taken twice.
 //
 // Traffic outside the cores is that of all boxes of the host or socket, although its metric is that of one box.
 //

@@ -87,6 +87,8 @@ const struct family_info family_table[FAMILY_N] = {
                           "Decisions of the adaptive schedule, by their cause."},
     [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
                               "When the newest snapshot with counts was made."},
+    [FAMILY_GAUGES_AGE] = {PREFIX "gauges_age_seconds", "gauge",
+                           "How long before the newest snapshot the newest round ended that its gauges are of."},
     [FAMILY_RECORDING_UP] = {PREFIX "recording_up", "gauge",
                              "1 where the last write to the recording succeeded, else 0."},
     [FAMILY_RECORDING_BYTES] = {PREFIX "recording_bytes_total", "counter", "Bytes written to the recording's files."},

@@ -159,6 +159,24 @@ static void forget_old_rounds(struct derive *d, uint64_t now_ns) {
             d->cells->times[cpu].seconds = 0;
 }
 
+// Of when the last rounds are that gauges are of.
+static void write_ages(struct derive *d, const struct readings *readings, struct snapshot *out) {
+    double begun = NAN, ended = NAN;
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
+        const struct cell_time *time = &d->cells->times[cpu];
+        if (!(time->seconds > 0) || readings->end_ns < time->end_ns)
+            continue;
+        double age = (double)(readings->end_ns - time->end_ns) * 1e-9;
+        begun = fmax(begun, age + time->seconds); // the other one, where one is NaN
+        ended = fmin(ended, age);
+    }
+    out->values[snapshot_gauges_begun(d->layout)] = begun;
+    out->values[snapshot_gauges_ended(d->layout)] = ended;
+    d->gauges_age = d->gauges_age || ended > 0;
+    if (d->gauges_age)
+        out->values[snapshot_gauges_age(d->layout)] = ended;
+}
+
 void derive_round(struct derive *d, const struct readings *readings, struct snapshot *out) {
     begin_rounds(d, readings);
     for (size_t i = 0; i < readings->n_windows; i++)
@@ -178,6 +196,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     forget_old_rounds(d, readings->end_ns);
     derive_write_totals(d, out);
     derive_write_gauges(d, out);
+    write_ages(d, readings, out);
     out->sequence = d->rounds;
     out->within_round = !readings->round_over;
     out->start_ns = readings->start_ns;

@@ -9,7 +9,8 @@
 // A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error, bound_since), then totals
 // (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events,
 // covered, UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per
-// event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
+// event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages of the
+// gauges; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.001, 0.01};
 
@@ -162,8 +163,16 @@ size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t sco
     return snapshot_verdict(layout, scope, layout->n_metrics + 2);
 }
 
+size_t snapshot_gauges_begun(const struct snapshot_layout *layout) {
+    return snapshot_verdict(layout, 1 + layout->topology->n_sockets, 0);
+}
+
+size_t snapshot_gauges_ended(const struct snapshot_layout *layout) { return snapshot_gauges_begun(layout) + 1; }
+
+size_t snapshot_gauges_age(const struct snapshot_layout *layout) { return snapshot_gauges_begun(layout) + 2; }
+
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
-    return snapshot_verdict(layout, 1 + layout->topology->n_sockets, 0) + (size_t)value;
+    return snapshot_gauges_age(layout) + 1 + (size_t)value;
 }
 
 static void mark(const struct formula *formula, bool *wanted) {

@@ -139,6 +139,14 @@ size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); /
 size_t snapshot_verdict(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope);
+// Of when the gauges of what rotates are: how many seconds before end_ns the earliest of the cores' last rounds began,
+// and the newest one ended. Where a round is longer than a snapshot, the next one may have the same gauges: they are of
+// the same time, and so older. NaN: no round has ended.
+size_t snapshot_gauges_begun(const struct snapshot_layout *layout);
+size_t snapshot_gauges_ended(const struct snapshot_layout *layout);
+// The same as snapshot_gauges_ended, but NaN as long as each snapshot of the plan has ended rounds: it never was more
+// than 0.
+size_t snapshot_gauges_age(const struct snapshot_layout *layout);
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
 
 // Index of a metric's state in snapshot->absent and ->quality.

@@ -39,8 +39,11 @@ int collector_new(const struct collector_request *request, struct errors *errors
     struct collector *c = calloc(1, sizeof *c);
     if (!c)
         return -ENOMEM;
-    *c = (struct collector){
-        .source = source, .self = request->self, .interval_ns = request->interval_ns, .whole_rounds = request->whole_rounds, .seed = request->seed};
+    *c = (struct collector){.source = source,
+                            .self = request->self,
+                            .interval_ns = request->interval_ns,
+                            .whole_rounds = request->whole_rounds,
+                            .seed = request->seed};
     int r = source_pmu(source, request->now_ns, errors, &c->pmu);
     if (r == 0 && !source->simulated && host_busy_new(source->roots.procfs, &c->busy_clock) == -ENOMEM)
         r = -ENOMEM;

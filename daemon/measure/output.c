@@ -209,7 +209,8 @@ static void put_notes_on_intervals(struct output *output, const struct report *r
     }
     output->lines_lack_intervals = false;
     if (n > 0) {
-        text_format(&values, "%zu value%s no interval: fewer than two rounds, or too few windows, tell how far off %s may be%c",
+        text_format(&values,
+                    "%zu value%s no interval: fewer than two rounds, or too few windows, tell how far off %s may be%c",
                     n, n == 1 ? " has" : "s have", n == 1 ? "it" : "they", '\0');
         put_note(output, &values);
     }

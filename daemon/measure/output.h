@@ -19,7 +19,7 @@ struct output {
     struct text text; // not written yet
     struct json json;
     bool begun, headed, told_longer;
-    bool lines_lack_intervals; // some line of an interval has a value without one
+    bool lines_lack_intervals;                      // some line of an interval has a value without one
     struct output_held {                            // lines of intervals that wait for what the memory moved meanwhile
         size_t at[SOURCE_TYPES_MAX];                // where in the text
         const struct catalog *of[SOURCE_TYPES_MAX]; // the core type

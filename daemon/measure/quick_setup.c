@@ -37,8 +37,8 @@ static int longest_round(const struct setup *setup, struct errors *errors, struc
     return 0;
 }
 
-// Makes the longest round last as long as is wanted: as many times all event groups as fit in, in slots that fill it. It
-// lasts longer only where slots would be too short. The second that a daemon's rounds last at least is not for those
+// Makes the longest round last as long as is wanted: as many times all event groups as fit in, in slots that fill it.
+// It lasts longer only where slots would be too short. The second that a daemon's rounds last at least is not for those
 // who wait for an answer.
 static int fit_rounds(struct setup *setup, double wanted_ns, struct errors *errors) {
     struct longest longest;

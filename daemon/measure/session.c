@@ -38,8 +38,8 @@ struct session {
     size_t taken[SETUP_TYPES_MAX]; // snapshots since the last change of plan
     struct span_ns {
         uint64_t start_ns, end_ns;
-    } last[SETUP_TYPES_MAX];       // of the last snapshot
-    uint64_t begun_ns, end_ns;     // begun_ns 0: a type has no plan yet
+    } last[SETUP_TYPES_MAX];   // of the last snapshot
+    uint64_t begun_ns, end_ns; // begun_ns 0: a type has no plan yet
     double interval_begun_seconds[SETUP_TYPES_MAX];
     unsigned deeper;
     struct text groups;

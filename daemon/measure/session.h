@@ -4,10 +4,10 @@
 
 // Measures the system for a while: the engines of the daemon without its service.
 //
-// Slots are as long as lets about SESSION_ROUNDS rounds end in the time, so that each value has an interval. What is told
-// of an interval is what was counted in it: whole rounds of all cores. Once the
-// values say what the host is bound by, the metric groups that this leads to are measured as well. A simulated host
-// runs on a time of its own, as fast as it goes.
+// Slots are as long as lets about SESSION_ROUNDS rounds end in the time, so that each value has an interval. What is
+// told of an interval is what was counted in it: whole rounds of all cores. Once the values say what the host is bound
+// by, the metric groups that this leads to are measured as well. A simulated host runs on a time of its own, as fast as
+// it goes.
 
 #include "core/base/error.h"
 #include "daemon/base/options.h"

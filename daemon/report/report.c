@@ -71,13 +71,12 @@ static void add_scope(struct report *report, enum report_scope kind, unsigned id
                                 .value = times * value,
                                 .low = times * low,
                                 .high = times * values[snapshot_high(layout, scope, m)],
-                                .reason = lacks_interval
-                                              ? why_no_interval(report, metric)
-                                              : view_absent_text(report->view, report->snapshot, scope, m)};
+                                .reason = lacks_interval ? why_no_interval(report, metric)
+                                                         : view_absent_text(report->view, report->snapshot, scope, m)};
     }
     if (isfinite(peak))
-        report->rows[report->n_rows++] =
-            (struct report_row){.scope = kind, .id = id, .value = peak, .low = NAN, .high = NAN, .reason = "stated, not measured"};
+        report->rows[report->n_rows++] = (struct report_row){
+            .scope = kind, .id = id, .value = peak, .low = NAN, .high = NAN, .reason = "stated, not measured"};
 }
 
 static int add_rows(struct report *report, enum report_scope finest) {

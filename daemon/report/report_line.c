@@ -12,7 +12,7 @@ enum {
     COLUMNS_WIDE = 4,
     LEAST_WIDE = 2, // of those
     COLUMN_WIDTH = 8,
-    SHARE_WIDTH = 10, // "24.0±10.2%"
+    SHARE_WIDTH = 10,  // "24.0±10.2%"
     NUMBER_WIDTH = 12, // "0.4500±0.012"
     COLUMN_NAME_MAX = 24,
     GAP = 2,           // before the verdict

@@ -43,9 +43,9 @@ struct setup {
         const char *folder; // NULL: none
         uint64_t interval_ns;
     } textfile;
-    double speed; // of a replay
-    int steps_fd; // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
-    bool quiet;   // nobody waits for its end: the log says nothing of it
+    double speed;            // of a replay
+    int steps_fd;            // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
+    bool quiet;              // nobody waits for its end: the log says nothing of it
     uint64_t round_least_ns; // as of a plan_request
     bool whole_rounds;       // as of a sampler_request
     struct core_type types[SETUP_TYPES_MAX];

@@ -13,6 +13,15 @@ struct json json_begin_document(const struct view *view, struct text *out, enum 
     return json;
 }
 
+// A moment so many seconds before the snapshot's end; null: it is not known.
+static void add_value_time(struct json *json, const char *name, const struct snapshot *snapshot, size_t at) {
+    double age_ns = snapshot->values[at] * 1e9;
+    if (age_ns >= 0 && age_ns <= (double)snapshot->end_ns)
+        json_whole(json, name, snapshot->end_ns - (uint64_t)(age_ns + 0.5));
+    else
+        json_null(json, name);
+}
+
 void json_moment(struct json *json, const struct view *view, const struct snapshot *snapshot, enum json_scope scope) {
     static const char *const scopes[] = {[JSON_HOST] = "host", [JSON_SOCKET] = "socket", [JSON_CPU] = "cpu"};
     json_bool(json, "simulated", view->simulated);
@@ -22,6 +31,8 @@ void json_moment(struct json *json, const struct view *view, const struct snapsh
     json_whole(json, "start_ns", snapshot->start_ns);
     json_whole(json, "end_ns", snapshot->end_ns);
     json_number(json, "seconds", (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9);
+    add_value_time(json, "values_start_ns", snapshot, snapshot_gauges_begun(view->layout));
+    add_value_time(json, "values_end_ns", snapshot, snapshot_gauges_ended(view->layout));
     json_end_object(json);
     json_number(json, "timestamp_seconds", snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
     json_string(json, "scope", scopes[scope]);

@@ -200,6 +200,11 @@ static void add_last_snapshot(struct prometheus_page *page, const struct view *v
     page_series(page, "", NULL, 0, PAGE_REAL, snapshot_self(view->layout, SELF_LAST_COUNTED_TIMESTAMP));
 }
 
+static void add_gauges_age(struct prometheus_page *page, const struct view *view) {
+    page_series(page, "", NULL, 0, PAGE_REAL, snapshot_gauges_age(view->layout));
+    page->n_rare++; // only where rounds are long and cores are few
+}
+
 static void add_recording(struct prometheus_page *page, const struct view *view, enum self_value value) {
     if (view->files.recording)
         page_series(page, "", NULL, 0, PAGE_WHOLE, snapshot_self(view->layout, value));
@@ -324,6 +329,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     static const struct family_series after_cost[] = {
         {.family = FAMILY_DECISIONS, .add = add_decisions},
         {.family = FAMILY_LAST_SNAPSHOT, .add = add_last_snapshot},
+        {.family = FAMILY_GAUGES_AGE, .add = add_gauges_age},
         {.family = FAMILY_RECORDING_UP, .add = add_recording_up},
         {.family = FAMILY_RECORDING_BYTES, .add = add_recording_bytes},
         {.family = FAMILY_RECORDING_ROUNDS_LOST, .add = add_recording_rounds_lost},

@@ -117,7 +117,8 @@ static void append_gauge_help(const struct catalog_metric *metric, struct text *
         text_format(help, ", %s", unit);
     if (metric->domain != METRIC_OTHER && !strstr(unit, " of "))
         text_format(help, " of %s", view_whole(metric)); // shares of different wholes do not add up
-    text_append(help, ".", 2);                           // with the terminating zero
+    static const char when[] = ", over the last round.";
+    text_append(help, when, sizeof when); // with the terminating zero
 }
 
 // The gauge of this name; -1 if there is none.

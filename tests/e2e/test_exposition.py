@@ -25,6 +25,7 @@ OPENMETRICS = "application/openmetrics-text;version=1.0.0"
 CONTENT_TYPES = {None: "text/plain; version=0.0.4; charset=utf-8",
                  OPENMETRICS: "application/openmetrics-text; version=1.0.0; charset=utf-8"}
 OF_ALL = {"core_type", "simulated", "replay"}  # labels that any family may have
+OFTEN = "hybrid"  # some of its snapshots end no round
 CUT = "neoverse-v2"  # its /metrics/cpu is limited
 REFUSED = f"{ROOT}/tests/data/scenarios/refused-boxes.json"  # its PMUs outside the cores cannot be opened
 OF_FILES = ("topdownd_numa_", "topdownd_memory_tier_", "topdownd_resctrl_", "topdownd_uncore_event_")  # the made-up tree alone has them
@@ -70,11 +71,11 @@ class Exposed:
 
     def __init__(self, stack, name, options=None, uncore="groups: [memory, remote, llc, interconnect, io]"):
         folder = stack.enter_context(e2e.tempfile.TemporaryDirectory())
-        limit = 1000 if name == CUT else "none"
+        limit, interval = 1000 if name == CUT else "none", "1s" if name == OFTEN else "2s"
         self.name, self.pages = name, {}
         self.daemon = stack.enter_context(e2e.Daemon(
             *(options or ("--pmu", f"sim:{name}")), "--textfile", folder,
-            yaml=f"{e2e.LISTEN_ANYWHERE}uncore: {{{uncore}}}\nslot: 100ms\nmode: adaptive\nstandard_error: true\n"
+            yaml=f"{e2e.LISTEN_ANYWHERE}uncore: {{{uncore}}}\nslot: 100ms\ninterval: {interval}\nmode: adaptive\nstandard_error: true\n"
             f"max_cpu_series: {limit}\nrecord: {{path: {folder}/recording, size: 64M}}\n"))
 
     def take(self):

@@ -120,6 +120,33 @@ static void test_before_the_first_round_ends_what_rotates_is_not_yet_measured(vo
     pipeline_stop(&p);
 }
 
+// A snapshot says of when its gauges are, and those that repeat the ones before have become older.
+static void test_gauges_say_of_when_they_are_and_age_until_the_next_round_ends(void **state) {
+    (void)state;
+    struct pipeline p;
+    start(&p, 2);
+    size_t ipc = snapshot_metric(p.layout, 0, pipeline_metric(&p, "ipc")), repeated = 0;
+    double before = NAN, age_before = NAN;
+    for (size_t i = 0; i < 40; i++) {
+        pipeline_run(&p, 1);
+        const double *values = p.snapshot->values;
+        double begun = values[snapshot_gauges_begun(p.layout)], ended = values[snapshot_gauges_ended(p.layout)],
+               age = values[snapshot_gauges_age(p.layout)], round = (double)p.plan->round_ns * 1e-9,
+               interval = (double)(p.snapshot->end_ns - p.snapshot->start_ns) * 1e-9;
+        assert_true(isfinite(begun) == (p.snapshot->sequence > 0) && isfinite(begun) == isfinite(ended));
+        if (!isfinite(begun))
+            continue;
+        assert_true(fabs(begun - ended - round) < 1e-6);
+        assert_true(p.snapshot->within_round ? fabs(ended - age_before - interval) < 1e-6 : ended == 0);
+        assert_true(p.snapshot->within_round ? values[ipc] == before && age == ended : !(age > 0));
+        repeated += p.snapshot->within_round;
+        before = values[ipc];
+        age_before = ended;
+    }
+    assert_true(repeated > 20);
+    pipeline_stop(&p);
+}
+
 // A pause that begins within a round is uncovered from where each part of the counts ended.
 static void test_a_pause_within_a_round_is_uncovered_once(void **state) {
     (void)state;
@@ -226,6 +253,7 @@ int main(void) {
         cmocka_unit_test(test_every_host_has_a_snapshot_every_two_seconds_and_standing_events_are_exact),
         cmocka_unit_test(test_a_snapshot_within_a_round_costs_one_read_of_each_cpu),
         cmocka_unit_test(test_before_the_first_round_ends_what_rotates_is_not_yet_measured),
+        cmocka_unit_test(test_gauges_say_of_when_they_are_and_age_until_the_next_round_ends),
         cmocka_unit_test(test_a_pause_within_a_round_is_uncovered_once),
         cmocka_unit_test(test_a_cpu_that_goes_within_a_round_is_missed_by_the_next_snapshot),
         cmocka_unit_test(test_snapshots_within_rounds_are_replayed_bit_by_bit),

@@ -145,6 +145,43 @@ static void test_level1_follows_from_pipeline_slots_and_others_from_gauges_by_ti
     end(&past);
 }
 
+// Sets how long before the snapshot the last round began and ended.
+static void set_round(struct past *past, double begun, double ended) {
+    past->snapshot->values[snapshot_gauges_begun(past->host.layout)] = begun;
+    past->snapshot->values[snapshot_gauges_ended(past->host.layout)] = ended;
+}
+
+// Rounds of 24 s, and a snapshot every 2 s: the gauge of a round is repeated until the next one ends.
+static void test_a_step_without_a_round_has_the_gauge_of_the_round_around_it_and_no_other(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    set_gauge(&past, 0, "branch_mpki", 3);
+    set_gauge(&past, 0, "odd", 4);
+    set_round(&past, 24, 0);
+    take_after(&past, 2);
+    for (double age = 2; age < 24; age += 2) {
+        set_round(&past, 24 + age, age);
+        take_after(&past, 2);
+    }
+    static const char *const metrics[] = {"branch_mpki", "odd"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(isnan(value(&past, HISTORY_HOST, metrics[i], false, 0)));
+        assert_true(isnan(value(&past, HISTORY_HOST, metrics[i], false, 1)));
+        assert_true(near(value(&past, HISTORY_HOST, metrics[i], false, 2), i == 0 ? 3 : 4));
+    }
+    set_gauge(&past, 0, "branch_mpki", 30);
+    set_gauge(&past, 0, "odd", 40);
+    set_round(&past, 24, 0);
+    take_after(&past, 2); // the round was going on all the time from 10 to 20 s
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(near(value(&past, HISTORY_HOST, metrics[i], false, 0), i == 0 ? 30 : 40));
+        assert_true(near(value(&past, HISTORY_HOST, metrics[i], false, 1), i == 0 ? 30 : 40));
+        assert_true(near(value(&past, HISTORY_HOST, metrics[i], false, 2), i == 0 ? 3 : 4));
+    }
+    end(&past);
+}
+
 static void test_time_without_snapshots_has_no_values(void **state) {
     (void)state;
     struct past past;
@@ -388,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_a_step_in_which_nothing_grew_has_the_last_gauge),
         cmocka_unit_test(test_level1_follows_from_pipeline_slots_and_others_from_gauges_by_time),
         cmocka_unit_test(test_time_without_snapshots_has_no_values),
+        cmocka_unit_test(test_a_step_without_a_round_has_the_gauge_of_the_round_around_it_and_no_other),
         cmocka_unit_test(test_a_snapshot_stands_for_all_steps_of_its_interval),
         cmocka_unit_test(test_series_that_go_on_keep_their_past_when_others_come),
         cmocka_unit_test(test_the_rings_keep_an_hour_and_a_day),

@@ -85,6 +85,9 @@ static void count_host(struct census *census, const struct snapshot_layout *layo
     }
     for (int value = 0; value < SELF_N; value++)
         count(census, snapshot_self(layout, (enum self_value)value));
+    count(census, snapshot_gauges_begun(layout));
+    count(census, snapshot_gauges_ended(layout));
+    count(census, snapshot_gauges_age(layout));
 }
 
 // Every value of a snapshot has one place, and every place holds one value.

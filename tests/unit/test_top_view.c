@@ -42,6 +42,23 @@ static void test_the_overview_says_host_verdict_level_1_and_tree(void **state) {
     shown_free(&shown);
 }
 
+static void test_a_moment_within_a_round_says_of_when_its_values_are(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    shown_draw(&shown, 24, 80, false);
+    assert_false(shown_has(&shown, "values are of"));
+    struct frame *frame = (struct frame *)(uintptr_t)shown.data.frame;
+    assert_true(isnan(frame->values_age));
+    frame->values_seconds = 12;
+    frame->values_age = 0; // a round has ended with the snapshot
+    shown_draw(&shown, 24, 80, false);
+    assert_false(shown_has(&shown, "values are of"));
+    frame->values_age = 4;
+    shown_draw(&shown, 24, 80, false);
+    assert_int_equal(shown_find(&shown, "here: 1 s old; values are of 12 s, to 4 s before"), 1);
+    shown_free(&shown);
+}
+
 static void test_keys_open_and_close_nodes_and_descend(void **state) {
     (void)state;
     struct shown shown = shown_new();
@@ -332,6 +349,7 @@ static void test_a_moment_that_no_calendar_has_is_unknown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_overview_says_host_verdict_level_1_and_tree),
+        cmocka_unit_test(test_a_moment_within_a_round_says_of_when_its_values_are),
         cmocka_unit_test(test_keys_open_and_close_nodes_and_descend),
         cmocka_unit_test(test_cpus_are_sorted_by_any_metric_and_those_without_a_value_stand_last),
         cmocka_unit_test(test_every_size_and_screen_can_be_drawn_also_in_ascii),

@@ -134,6 +134,9 @@ static int read_type(struct frame *frame, const struct json_node *object) {
     if (page_object(object, "round", &round)) {
         frame->end_ns = fmax(frame->end_ns, page_number(&round, "end_ns")); // of the type that was last
         frame->round_seconds = page_number(&round, "seconds");
+        double begun_ns = page_number(&round, "values_start_ns"), ended_ns = page_number(&round, "values_end_ns");
+        frame->values_seconds = (ended_ns - begun_ns) * 1e-9;
+        frame->values_age = (page_number(&round, "end_ns") - ended_ns) * 1e-9;
     }
     frame->timestamp_seconds = fmax(frame->timestamp_seconds, page_number(object, "timestamp_seconds"));
     frame->sequence = fmax(frame->sequence, page_number(object, "sequence"));
@@ -180,6 +183,7 @@ int frame_read(const char *text, size_t length, struct frame **out, char why[sta
     }
     if (r == 0 && frame) {
         frame->timestamp_seconds = frame->round_seconds = (double)NAN;
+        frame->values_seconds = frame->values_age = (double)NAN;
         r = each_type(frame, &page.root, read_type);
         frame->bound_text =
             page_text(&page.root, "bound_text", &frame->arena,

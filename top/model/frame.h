@@ -97,8 +97,9 @@ struct frame_memory {
 struct frame {
     struct arena arena;
     double timestamp_seconds, round_seconds; // NAN: unknown
-    double end_ns;                           // of the snapshot's interval: tells snapshots apart
-    double sequence;                         // 0: nothing has been measured yet
+    double values_seconds, values_age; // how long the time of its values is; how long before it ended. NAN: unknown
+    double end_ns;                     // of the snapshot's interval: tells snapshots apart
+    double sequence;                   // 0: nothing has been measured yet
     bool simulated, replay;
     const char *bound_text; // for all core types together
     struct frame_type types[FRAME_TYPES_MAX];

@@ -156,6 +156,17 @@ static void describe_play(const struct view_data *data, char *out, size_t size) 
         (void)snprintf(out, size, "played as fast as possible");
 }
 
+// A moment within a round has the values of the last one, like the moment before.
+static void put_values_age(const struct frame *frame, struct grid *grid, unsigned column) {
+    static const double TELLING = 0.5; // seconds
+    char age[LINES_TEXT_MAX], span[LINES_TEXT_MAX];
+    if (!frame || !(frame->values_age >= TELLING))
+        return;
+    lines_span(age, frame->values_age);
+    lines_span(span, frame->values_seconds);
+    (void)grid_print(grid, 1, column, STYLE_FAINT, "; values are of %.40s, to %.40s before", span, age);
+}
+
 static void put_source(const struct view_data *data, struct grid *grid) {
     char how[128] = "", age[LINES_TEXT_MAX];
     if (data->recording)
@@ -168,7 +179,8 @@ static void put_source(const struct view_data *data, struct grid *grid) {
     }
     unsigned column = grid_put(grid, 1, 0, grid->columns, STYLE_FAINT, data->source);
     if (how[0] != '\0')
-        (void)grid_print(grid, 1, column, data->paused ? STYLE_STRONG : STYLE_FAINT, ": %s", how);
+        column = grid_print(grid, 1, column, data->paused ? STYLE_STRONG : STYLE_FAINT, ": %s", how);
+    put_values_age(data->frame, grid, column);
 }
 
 unsigned lines_frame(const struct view_data *data, struct grid *grid, const char *keys) {
