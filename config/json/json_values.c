@@ -11,7 +11,7 @@ static double number_of(const cJSON *object, const char *key) {
     return cJSON_IsNumber(value) ? value->valuedouble : NAN;
 }
 
-static int read_scope(const cJSON *scope, size_t type, json_values_take *take, void *context) {
+static int read_scope(const cJSON *scope, const cJSON *round, size_t type, json_values_take *take, void *context) {
     const cJSON *metrics = cJSON_GetObjectItemCaseSensitive(scope, "metrics"), *metric;
     double socket = number_of(scope, "socket");
     if (!cJSON_IsObject(metrics))
@@ -22,7 +22,9 @@ static int read_scope(const cJSON *scope, size_t type, json_values_take *take, v
                                          .metric = metric->string,
                                          .value = number_of(metric, "value"),
                                          .low = number_of(metric, "low"),
-                                         .high = number_of(metric, "high")};
+                                         .high = number_of(metric, "high"),
+                                         .start_ns = number_of(round, "values_start_ns"),
+                                         .end_ns = number_of(round, "values_end_ns")};
         take(&value, context);
     }
     return 0;
@@ -30,10 +32,11 @@ static int read_scope(const cJSON *scope, size_t type, json_values_take *take, v
 
 static int read_type(const cJSON *page, size_t type, json_values_take *take, void *context) {
     const cJSON *scopes = cJSON_GetObjectItemCaseSensitive(page, "scopes"), *scope;
+    const cJSON *round = cJSON_GetObjectItemCaseSensitive(page, "round");
     int r = cJSON_GetArraySize(scopes) > 0 && number_of(page, "sequence") > 0 ? 0 : -EINVAL;
     cJSON_ArrayForEach(scope, scopes) {
         if (r == 0)
-            r = read_scope(scope, type, take, context);
+            r = read_scope(scope, round, type, take, context);
     }
     return r;
 }

@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 // A metric of a core type, by its place among the types. `socket` is the kernel's number, JSON_VALUES_HOST that of the
-// host. NaN: null.
+// host. start_ns and end_ns are of when the type's values are, by the monotonic clock of its host. NaN: null.
 enum { JSON_VALUES_HOST = -1 };
 struct json_value {
     size_t type;
     long socket;
     const char *metric;
     double value, low, high;
+    double start_ns, end_ns;
 };
 typedef void json_values_take(const struct json_value *value, void *context);
 

@@ -24,6 +24,7 @@ struct remote {
     struct view *views[SOURCE_TYPES_MAX];
     struct collected *whole[SOURCE_TYPES_MAX], *interval[SOURCE_TYPES_MAX];
     struct snapshot *snapshots[SOURCE_TYPES_MAX]; // that a page is read into
+    uint64_t ended_ns[SOURCE_TYPES_MAX];          // when the last round ended of which values were taken
     uint64_t begun_ns;
     double interval_begun_seconds;
 };
@@ -46,6 +47,10 @@ static void take_value(const struct json_value *read, void *context) {
         return;
     struct snapshot *snapshot = remote->snapshots[read->type];
     const struct snapshot_layout *layout = snapshot->layout;
+    if (read->start_ns >= 0 && read->end_ns > read->start_ns) { // else it is a daemon of before they were told
+        snapshot->start_ns = (uint64_t)read->start_ns;
+        snapshot->end_ns = (uint64_t)read->end_ns;
+    }
     int found = scope_of(layout->topology, read->socket);
     size_t scope = (size_t)found;
     for (size_t m = 0; m < layout->n_metrics && found >= 0; m++) {
@@ -68,6 +73,19 @@ static int read_page(struct remote *remote, const struct config_listen *at, cons
     return r;
 }
 
+// Takes the values of a core type, unless they are those of the last look.
+static int take_type(struct remote *remote, size_t i) {
+    const struct snapshot *snapshot = remote->snapshots[i];
+    bool first = remote->ended_ns[i] == 0;
+    if (snapshot->end_ns <= remote->ended_ns[i])
+        return 0;
+    remote->ended_ns[i] = snapshot->end_ns;
+    int r = collected_take(remote->whole[i], remote->views[i], snapshot);
+    if (r == 0 && !first) // the first ones are of before the measurement
+        r = collected_take(remote->interval[i], remote->views[i], snapshot);
+    return r;
+}
+
 // Takes what the daemon shows now.
 static int look(struct remote *remote, const struct config_listen *at) {
     uint64_t now_ns = clocks_now_ns();
@@ -76,21 +94,18 @@ static int look(struct remote *remote, const struct config_listen *at) {
     for (size_t i = 0; i < n; i++) {
         remote->snapshots[i] = snapshot_new(remote->views[i]->layout);
         r = remote->snapshots[i] ? r : -ENOMEM;
+        if (r == 0) {
+            remote->snapshots[i]->start_ns = now_ns - LOOK_NS;
+            remote->snapshots[i]->end_ns = now_ns;
+        }
     }
     if (r == 0)
         r = read_page(remote, at, "/api/v1/snapshot");
     if (r == 0)
         r = read_page(remote, at, "/api/v1/snapshot?scope=socket");
     for (size_t i = 0; i < n; i++) {
-        struct snapshot *snapshot = remote->snapshots[i];
-        if (r == 0) {
-            snapshot->start_ns = now_ns - LOOK_NS;
-            snapshot->end_ns = now_ns;
-            r = collected_take(remote->whole[i], remote->views[i], snapshot);
-        }
-        if (r == 0)
-            r = collected_take(remote->interval[i], remote->views[i], snapshot);
-        snapshot_unref(snapshot);
+        r = r == 0 ? take_type(remote, i) : r;
+        snapshot_unref(remote->snapshots[i]);
     }
     return r;
 }
@@ -98,6 +113,11 @@ static int look(struct remote *remote, const struct config_listen *at) {
 // ---- telling ----
 
 static double seconds_since(const struct remote *remote) { return (double)(clocks_now_ns() - remote->begun_ns) * NS; }
+
+// Below 0 for a round that had begun before the measurement.
+static double seconds_at(const struct remote *remote, uint64_t ns) {
+    return ((double)ns - (double)remote->begun_ns) * NS;
+}
 
 static bool tell(struct remote *remote, bool whole) {
     struct report reports[SOURCE_TYPES_MAX];
@@ -113,8 +133,9 @@ static bool tell(struct remote *remote, bool whole) {
             continue;
         if (report_init(&reports[n], view, snapshots[n], finest) == 0)
             any = any || report_has_values(&reports[n]);
-        reports[n].from_seconds = whole ? 0 : remote->interval_begun_seconds;
-        reports[n++].to_seconds = seconds_since(remote);
+        reports[n].from_seconds = whole ? 0 : seconds_at(remote, snapshots[n]->start_ns);
+        reports[n].to_seconds = whole ? seconds_since(remote) : seconds_at(remote, snapshots[n]->end_ns);
+        n++;
     }
     if (whole && any)
         output_whole(remote->request->output, &head, reports, n);

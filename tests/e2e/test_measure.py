@@ -610,6 +610,20 @@ def test_a_daemon_that_may_not_be_asked_is_read_instead():
         assert of_sockets and sum(row["value"] for row in of_sockets) > 0, document
 
 
+def test_what_is_read_from_a_daemon_is_told_once_and_of_its_own_time():
+    if os.geteuid() != 0:
+        raise e2e.Skip("only root can become another user")
+    with tempfile.TemporaryDirectory() as folder:
+        with e2e.Daemon("--pmu", "auto", "--path.run", folder, yaml=e2e.LISTEN_ANYWHERE + "interval: 2s\n") as daemon:
+            daemon.wait_round(1)
+            config = e2e.write_text(os.path.join(FOLDER.name, "reader.yaml"), f"listen: [\"127.0.0.1:{daemon.port}\"]\n")
+            os.chmod(FOLDER.name, 0o755)
+            done = measure_as_nobody("--config", config, "--path.run", folder, "--duration", "8s", "--interval", "500ms", "--json")
+    spans = [(each["from_seconds"], each["to_seconds"]) for each in by_schema(done.stdout)["intervals"]]
+    assert 2 <= len(spans) <= 4, spans  # a look a second finds every other snapshot as it was
+    assert all(1.5 < end - begin < 4.5 for begin, end in spans) and all(a[1] <= b[0] + 1e-6 for a, b in zip(spans, spans[1:])), spans
+
+
 def measure_as_nobody(*words):
     return subprocess.run([BINARY, "measure", "--path.data", ROOT, *words], capture_output=True, text=True, timeout=e2e.TIMEOUT,
                           user=65534, group=65534, extra_groups=[], check=False)
