@@ -2,6 +2,7 @@
 #include "config/perf_log/perf_log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,20 +137,28 @@ static int read_frame(struct parser *parser, const char *text) {
 
 // ---- rows ----
 
+// Half of the last digit that perf prints, which is what "0.00%" of an event with a count stands for.
+static const double PER_CENT_LEAST = 0.005;
+
+static float share_of(const struct perf_log_line *line) {
+    double per_cent = line->share_of_all ? 100 : NAN;
+    if (line->share && !perf_log_number(line->share, 1, &per_cent))
+        return NAN;
+    return isnan(per_cent) ? NAN : (float)(fmin(fmax(per_cent, PER_CENT_LEAST), 100) / 100);
+}
+
 static bool fill_row(const struct perf_log_line *line, struct perf_log_row *row) {
-    double count = 0, running, per_cent = 100;
+    double count = 0, running;
     bool clock = strcmp(line->unit, "msec") == 0;
     *row = (struct perf_log_row){.state = strcmp(line->count, "<not supported>") == 0 ? PERF_LOG_NOT_SUPPORTED
                                           : strcmp(line->count, "<not counted>") == 0 ? PERF_LOG_NOT_COUNTED
                                                                                       : PERF_LOG_COUNTED};
     if (row->state == PERF_LOG_COUNTED && !perf_log_number(line->count, clock ? 1e6 : 1, &count))
         return false;
-    if (line->share && !perf_log_number(line->share, 1, &per_cent))
-        per_cent = 100;
     if (line->running && perf_log_number(line->running, 1, &running))
         row->running_ns = (uint64_t)running;
     row->count = (uint64_t)(count + 0.5);
-    row->share = (float)(per_cent < 100 ? per_cent / 100 : 1);
+    row->share = share_of(line);
     return true;
 }
 

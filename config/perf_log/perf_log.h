@@ -5,8 +5,8 @@
 // Reads logs of `perf stat` of any version, with -x, with -j or as the table for people, with -I or without it, so that
 // topdownd can derive its metrics from perf's counts.
 //
-// perf has already scaled its counts for multiplexing, so they represent their whole interval. An event that stands
-// several times in an interval has a column for each time. Which columns counted together, perf_log_columns.h
+// perf has already scaled its counts for multiplexing, so they represent their whole interval (tools/lib/perf/evsel.c,
+// perf_counts_values__scale: count x enabled / running). An event that stands several times in an interval has a column for each time. Which columns counted together, perf_log_columns.h
 // concludes. docs/recording.md describes the supported logs.
 
 #include <stddef.h>
@@ -32,7 +32,7 @@ enum perf_log_state { PERF_LOG_COUNTED, PERF_LOG_NOT_COUNTED, PERF_LOG_NOT_SUPPO
 struct perf_log_row {
     uint64_t count;                // scaled by perf; for a clock: ns
     uint64_t running_ns;           // on the counters, added up over the place's CPUs; 0: not given
-    float share;                   // share of the time that it ran, 0 to 1
+    float share;                   // share of the time that it ran, above 0, up to 1; NaN: the log does not say
     uint16_t event, column, place; // indexes
     uint8_t state;                 // enum perf_log_state
 };

@@ -107,8 +107,14 @@ static char divider_of(const char *line, bool timed) {
     return length <= strlen(line) && line[length] != ' ' ? line[length] : '\0';
 }
 
+// Digits alone, and so many.
+static bool is_half(const char *text, size_t least, size_t most) {
+    size_t n = strspn(text, "0123456789");
+    return text[n] == '\0' && n >= least && n <= most;
+}
+
 // What follows the event: a cgroup's name, or with -r the variation of runs, then the running time and its share.
-static bool read_rest(const struct fields *fields, size_t event, bool placed, struct perf_log_line *out) {
+static bool read_rest(struct fields *fields, size_t event, bool placed, struct perf_log_line *out) {
     size_t running = event + 1;
     if (running < fields->n && !is_number(fields->text[running])) {
         const char *extra = fields->text[running++];
@@ -117,6 +123,9 @@ static bool read_rest(const struct fields *fields, size_t event, bool placed, st
             return false; // CPUs of each cgroup: more places than a host has
         out->place = cgroup ? extra : out->place;
     }
+    if (fields->divider == ',' && running + 2 < fields->n && is_half(fields->text[running + 1], 1, 3) &&
+        is_half(fields->text[running + 2], 2, 2))
+        join(fields, running + 1); // a decimal comma: perf writes two decimals
     out->running = running < fields->n ? fields->text[running] : NULL;
     out->share = running + 1 < fields->n ? fields->text[running + 1] : NULL;
     return true;

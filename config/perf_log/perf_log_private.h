@@ -13,6 +13,7 @@ struct perf_log_line {
     uint64_t end_ns;                          // of a log of intervals
     const char *place, *event, *count, *unit; // of the line
     const char *share;                        // in per cent; NULL: not given
+    bool share_of_all;                        // where it is not given, it ran all the time
     const char *running;                      // in ns; NULL: not given
     unsigned cpus;                            // that perf added up; 0: not given
 };

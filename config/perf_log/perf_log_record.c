@@ -13,9 +13,9 @@
 
 // Converts a log into a recording, so that there is only one way to replay.
 //
-// Every metric's events are an event group of their own, which counted for the whole interval on every place. perf has
-// scaled the counts, so a window counts as if it had run all the time. If one of its events was multiplexed, it is
-// marked as contended; if one was not counted, it has no data. If events stand several times in the log, a window takes
+// Every metric's events are an event group of their own, whose counts stand for the whole interval on every place: perf
+// has scaled them (struct readings, `scaled`). A window ran for as long as the event that ran least. If that is less
+// than the whole interval, it is contended; if one of its events was not counted, it has no data. If events stand several times in the log, a window takes
 // the counts that belong together (perf_log_columns.h).
 
 // ---- the plan ----
@@ -228,18 +228,25 @@ static bool choose_rows(struct tape *tape, unsigned cpu, unsigned group) {
     return true;
 }
 
+// At least 1, which says no more than that it ran (READINGS_SHARE_LEAST).
+static uint64_t running_of(uint64_t length_ns, double share) {
+    uint64_t running_ns = share < 1 ? (uint64_t)(share * (double)length_ns) : length_ns;
+    return running_ns > 0 ? running_ns : 1;
+}
+
 static void add_window(struct tape *tape, unsigned cpu, unsigned group, uint64_t length_ns) {
     const struct plan_group *events = &tape->layout->plan->groups[group];
     struct window *window = readings_add(tape->readings, cpu, group, events->n_events);
     bool counted = choose_rows(tape, cpu, group);
-    window->enabled_ns = length_ns;
-    window->running_ns = counted ? length_ns : 0;
-    window->result = counted ? WINDOW_COMPLETE : WINDOW_STARVED;
+    double share = 1;
     for (size_t i = 0; counted && i < events->n_events; i++) {
         window->counts[i] = tape->chosen[i]->count;
-        if (tape->chosen[i]->share < 1)
-            window->result = WINDOW_CONTENDED;
+        share = tape->chosen[i]->share < share ? (double)tape->chosen[i]->share : share;
+        share = isnan(tape->chosen[i]->share) ? 0 : share;
     }
+    window->enabled_ns = length_ns;
+    window->running_ns = counted ? running_of(length_ns, share) : 0;
+    window->result = window_result_of(window);
 }
 
 static int put_rounds(struct tape *tape, struct recording_buffer *out) {

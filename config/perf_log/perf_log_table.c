@@ -29,12 +29,13 @@ static char *cut_share(char *line) {
         return NULL;
     *per_cent = '\0';
     *open = '\0';
-    return open + 1;
+    return open + 1 + strspn(open + 1, " ");
 }
 
 // Cuts what follows the event, and finds the share.
 static void cut_end(char *line, struct perf_log_line *out) {
     double value;
+    out->share_of_all = true; // perf prints the share where it is not all (print_running in tools/perf)
     for (char *share; (share = cut_share(line)) != NULL;)
         if (perf_log_number(share, 1, &value))
             out->share = share;

@@ -339,6 +339,7 @@ int recording_get_round(const struct recording_record *record, const struct plan
         return -ENOMEM;
     readings_begin(readings, round, start_ns);
     readings->end_ns = start_ns + length_ns;
+    readings->scaled = added_up;
     struct window before = {.cpu = 0};
     for (size_t i = 0; i < n && !in.bad; i++) {
         get_window(&in, readings, plan, topology, &before);

@@ -140,7 +140,7 @@ int recording_get_facts(const struct recording_record *record, const struct cata
 int recording_get_plan(const struct recording_record *record, const struct catalog *catalog, char *missing,
                        struct recording_plan *out);
 // Free with readings_free. Windows with counts that cannot be become WINDOW_IMPLAUSIBLE, as they would today. Not so
-// with added_up: in a log of perf a CPU may stand for many, whose counts have no bound.
+// with added_up: in a log of perf a CPU may stand for many, whose counts have no bound, and perf has scaled them.
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
                         bool added_up, double *timestamp_seconds, struct readings **out);
 int recording_get_pause(const struct recording_record *record, struct recording_pause *out);

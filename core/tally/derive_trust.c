@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
+#include "core/estimate/estimate_terms.h"
 #include "core/tally/derive_state.h"
 #include "core/uncore/uncore.h"
 
@@ -40,6 +41,10 @@ static void find_basis(const struct derive *d, const struct snapshot *out, struc
     }
 }
 
+static bool is_share(double share) {
+    return isfinite(share) && (share == 0 || share > READINGS_SHARE_LEAST);
+}
+
 static void write_basis(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t metric,
                         const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
@@ -52,7 +57,7 @@ static void write_basis(const struct derive *d, struct snapshot *out, struct sco
         if (isnan(values->of[l]))
             continue;
         windows[at] = isfinite(basis.windows.of[l]) ? basis.windows.of[l] : NAN;
-        share[at] = isfinite(basis.share.of[l]) ? basis.share.of[l] : NAN;
+        share[at] = is_share(basis.share.of[l]) ? basis.share.of[l] : NAN;
     }
 }
 
@@ -60,6 +65,18 @@ static void write_basis(const struct derive *d, struct snapshot *out, struct sco
 static bool is_told_by_cores(const struct derive *d, size_t metric) {
     const struct snapshot_layout *layout = d->layout;
     return layout->topology->boxes && uncore_needs_cores(layout->catalog, derive_formula(d, metric));
+}
+
+// Others' counts are exact where they ran all the time, from the first interval on. Where they took turns, two
+// intervals that are alike do not tell how far off they are: nobody drew the turns at random.
+static struct estimate_interval of_others(const struct derive *d, double value, double share,
+                                          const struct estimate_interval *of) {
+    bool all = share >= READINGS_SHARE_ALL;
+    if (all && isnan(of->high) && !estimate_terms_floors(d->layout->catalog))
+        return (struct estimate_interval){0, value, value, ESTIMATE_GOOD};
+    if (!all && of->low == of->high)
+        return (struct estimate_interval){NAN, NAN, NAN, ESTIMATE_NONE};
+    return *of;
 }
 
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
@@ -74,13 +91,18 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
     double *error = &out->values[snapshot_standard_error(layout, scopes.first, metric)];
     double *low = &out->values[snapshot_low(layout, scopes.first, metric)];
     double *high = &out->values[snapshot_high(layout, scopes.first, metric)];
+    const double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
     for (size_t l = 0; l < scopes.n; l++) {
         size_t at = l * layout->scope_stride;
         if (isnan(values->of[l]))
             continue;
-        error[at] = all.standard_error.of[l];
-        low[at] = all.low.of[l];
-        high[at] = all.high.of[l];
-        out->quality[snapshot_state(layout, scopes.first + l, metric)] = (uint8_t)all.quality.of[l];
+        struct estimate_interval of = {all.standard_error.of[l], all.low.of[l], all.high.of[l],
+                                       (enum estimate_quality)all.quality.of[l]};
+        if (d->scaled)
+            of = of_others(d, values->of[l], share[at], &of);
+        error[at] = of.standard_error;
+        low[at] = of.low;
+        high[at] = of.high;
+        out->quality[snapshot_state(layout, scopes.first + l, metric)] = (uint8_t)of.quality;
     }
 }

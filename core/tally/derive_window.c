@@ -8,13 +8,13 @@
 
 static const double NS = 1e-9;
 
-// Writes a window's values by the unit's events, scaled for contention; events of other parts are 0.
+// Writes a window's values by the unit's events, scaled for contention unless they are; events of other parts are 0.
 static void write_values(const struct derive *d, const struct window *window, unsigned unit, double *values) {
     const struct plan_group *group = &d->layout->plan->groups[window->group];
     const unsigned *events = group->events, *of = d->layout->plan->units[unit].events;
     const uint64_t *counts = window->counts;
     size_t n = group->n_events, n_values = rows_n(d->rows, unit);
-    double scale = (double)window->enabled_ns / (double)window->running_ns;
+    double scale = d->scaled ? 1 : (double)window->enabled_ns / (double)window->running_ns;
     memset(values, 0, n_values * sizeof *values);
     values[0] = (double)window->enabled_ns * NS;
     for (size_t i = 0; i < n; i++) {

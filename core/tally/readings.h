@@ -21,6 +21,12 @@ enum window_result {
 };
 const char *window_result_name(enum window_result result);
 
+// Others' counts that do not say how long they ran have windows that ran for 1 ns: a smaller share of the time than
+// this is unknown.
+#define READINGS_SHARE_LEAST 1e-6
+// What perf prints as 100.00 % of the time.
+#define READINGS_SHARE_ALL 0.99995
+
 // Replaces a window's own counts and times if it was recorded in two (core/recording/recording_resident.h).
 struct window_made {
     enum window_result result;
@@ -62,6 +68,7 @@ struct readings {
     uint64_t round;            // number of the round in which they end, counted from 0
     uint64_t start_ns, end_ns; // monotonic clock: since the readings before these
     bool by_core;              // false: one round of all cores, from start_ns to end_ns, in which none was held
+    bool scaled;               // counts stand for all of the time that their windows were enabled, as perf prints them
     bool round_over;           // every core that never sleeps has ended a round since the last readings of which this
                                // is said
     struct core_round *cores;  // if by_core: those whose rounds have ended, each once, ascending
