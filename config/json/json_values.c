@@ -23,6 +23,7 @@ static int read_scope(const cJSON *scope, const cJSON *round, size_t type, json_
                                          .value = number_of(metric, "value"),
                                          .low = number_of(metric, "low"),
                                          .high = number_of(metric, "high"),
+                                         .share_of_time = number_of(metric, "share_of_time"),
                                          .start_ns = number_of(round, "values_start_ns"),
                                          .end_ns = number_of(round, "values_end_ns")};
         take(&value, context);

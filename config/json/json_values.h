@@ -14,7 +14,7 @@ struct json_value {
     size_t type;
     long socket;
     const char *metric;
-    double value, low, high;
+    double value, low, high, share_of_time;
     double start_ns, end_ns;
 };
 typedef void json_values_take(const struct json_value *value, void *context);

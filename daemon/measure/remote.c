@@ -59,6 +59,7 @@ static void take_value(const struct json_value *read, void *context) {
         snapshot->values[snapshot_metric(layout, scope, m)] = read->value;
         snapshot->values[snapshot_low(layout, scope, m)] = read->low;
         snapshot->values[snapshot_high(layout, scope, m)] = read->high;
+        snapshot->values[snapshot_share_of_time(layout, scope, m)] = read->share_of_time;
         snapshot->absent[snapshot_state(layout, scope, m)] =
             (uint8_t)(isfinite(read->value) ? ABSENT_NOT : ABSENT_NO_ROUND);
     }

@@ -71,6 +71,7 @@ static void add_scope(struct report *report, enum report_scope kind, unsigned id
                                 .value = times * value,
                                 .low = times * low,
                                 .high = times * values[snapshot_high(layout, scope, m)],
+                                .exact = view_exact(report->view, report->snapshot, scope, m),
                                 .reason = lacks_interval ? why_no_interval(report, metric)
                                                          : view_absent_text(report->view, report->snapshot, scope, m)};
     }

@@ -25,6 +25,7 @@ struct report_row {
     unsigned id;                         // the kernel's number of the socket or CPU
     const struct catalog_metric *metric; // NULL: the most that the memory of the scope can move
     double value, low, high;             // NaN: none
+    bool exact;                          // it was counted all the time
     const char *reason;                  // why it has no value, else why it has no interval; "" if it has both
 };
 

@@ -33,7 +33,7 @@ int report_number_put(const struct report_row *row, const struct screen *screen,
     text_string(out, number);
     if (!isfinite(half))
         return width;
-    if (half == 0) {
+    if (row->exact) {
         text_string(out, " exact");
         return width + (int)sizeof " exact" - 1;
     }

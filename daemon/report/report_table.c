@@ -19,12 +19,13 @@ void report_table_init(struct report_table *table, const struct screen *screen, 
         .scopes = scopes};
 }
 
-static void put_interval(struct report_table *table, double half, bool share) {
+static void put_interval(struct report_table *table, const struct report_row *row, bool share) {
+    double half = (row->high - row->low) / 2;
     char number[REPORT_NUMBER_MAX];
     (void)report_number_write(number, half, REPORT_NUMBER_DIGITS_OF_INTERVAL);
     if (!isfinite(half))
         table_text(&table->table, NULL);
-    else if (half == 0)
+    else if (row->exact)
         table_text(&table->table, "exact");
     else if (share)
         table_format(&table->table, "%s%.2f", report_number_plus_minus(table->screen), 100 * half);
@@ -47,7 +48,7 @@ static void put_row(struct report_table *table, const struct report *report, con
         table_format(&table->table, "%.2f %%", 100 * row->value);
     else
         table_text(&table->table, number);
-    put_interval(table, (row->high - row->low) / 2, share);
+    put_interval(table, row, share);
     table_text(&table->table, whole ? whole : unit);
 }
 

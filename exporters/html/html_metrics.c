@@ -68,8 +68,11 @@ void html_metric_put(const struct html_metric *of, struct text *out) {
                times = (latency ? 1e9 : 1) * view_boxes_factor(view, scope, of->metric);
         if (isfinite(value)) {
             html_put_number(out, times * value);
-            html_put_margin(out, metric, value, snapshot->values[snapshot_high(view->layout, scope, of->metric)],
-                            times);
+            const struct html_margin margin = {.value = value,
+                                               .high = snapshot->values[snapshot_high(view->layout, scope, of->metric)],
+                                               .scale = times,
+                                               .exact = view_exact(view, snapshot, scope, of->metric)};
+            html_put_margin(out, metric, &margin);
             continue;
         }
         text_string(out, "&ndash;");

@@ -81,20 +81,20 @@ void html_put_row(struct text *out, const char *name, const char *value) {
     text_string(out, "\n");
 }
 
-void html_put_margin(struct text *out, const struct catalog_metric *metric, double value, double high, double scale) {
-    double half = high - value; // of the upper half: the lower one may be cut at 0
+void html_put_margin(struct text *out, const struct catalog_metric *metric, const struct html_margin *margin) {
+    double value = margin->value, half = margin->high - value; // of the upper half: the lower one may be cut at 0
     if (!isfinite(half))
         return;
     if (!view_interval_tells(metric, value, half)) {
         text_string(out, " <small class=\"soft\">too uncertain to tell</small>");
         return;
     }
-    if (half == 0) { // its events were counted all the time
+    if (margin->exact) {
         text_string(out, " <small class=\"soft\">exact</small>");
         return;
     }
     text_string(out, " <small class=\"soft\">&plusmn;&nbsp;");
-    put_digits(out, 2, half < DIGITS_SHOWN * fabs(value) ? 0 : half * scale);
+    put_digits(out, 2, half < DIGITS_SHOWN * fabs(value) ? 0 : half * margin->scale);
     text_string(out, "</small>");
 }
 

@@ -25,9 +25,14 @@ void html_put_share(struct text *out, double value);
 // Appends a row of a table with two columns, both escaped.
 void html_put_row(struct text *out, const char *name, const char *value);
 
-// "+- half the width" of the interval after a metric's value, times `scale`; words where the interval tells nothing,
-// and nothing if there is no interval.
-void html_put_margin(struct text *out, const struct catalog_metric *metric, double value, double high, double scale);
+struct html_margin {
+    double value, high, scale; // shown times `scale`
+    bool exact;                // view_exact
+};
+
+// "+- half the width" of the interval after a metric's value; words where the interval tells nothing, and nothing if
+// there is no interval.
+void html_put_margin(struct text *out, const struct catalog_metric *metric, const struct html_margin *margin);
 
 // Appends an identifier by which the script finds an element again after an update: the use, the core type, the metric
 // and a number that tells elements of one use apart.

@@ -41,7 +41,12 @@ static void put_head(const struct scene *scene, size_t index, struct text *out) 
     else
         html_put_share(out, node->value);
     text_string(out, "</span>");
-    html_put_margin(out, metric, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
+    const struct html_margin margin = {
+        .value = node->value,
+        .high = node->to,
+        .scale = metric->domain == METRIC_OTHER ? 1 : 100,
+        .exact = node->place >= 0 && view_exact(scene->view, scene->snapshot, 0, (size_t)node->place)};
+    html_put_margin(out, metric, &margin);
     if (metric->domain == METRIC_CLOCKS || metric->domain == METRIC_STALLS) {
         text_string(out, " <span class=\"soft\">of ");
         html_put(out, view_whole(metric));
@@ -63,11 +68,16 @@ static void put_interval(const struct scene *scene, size_t index, struct text *o
         text_string(out, ". ");
         return;
     }
+    size_t place = (size_t)node->place;
     if (!isfinite(node->to) || node->place < 0) {
-        text_string(out, "How certain that is, the rounds so far do not tell. ");
+        const char *reason =
+            node->place < 0 ? NULL : view_interval_reason(scene->view, scene->snapshot, 0, place);
+        text_string(out, "How certain that is, is not known");
+        text_string(out, reason ? ": " : "");
+        html_put(out, reason ? reason : "");
+        text_string(out, ". ");
         return;
     }
-    size_t place = (size_t)node->place;
     enum estimate_quality quality = scene->snapshot->quality[snapshot_state(scene->view->layout, 0, place)];
     text_format(out, "With 95 %% certainty between %.3g and %.3g%s: ", scale * node->from, scale * node->to,
                 metric->domain == METRIC_OTHER ? "" : " %");

@@ -314,7 +314,7 @@
     if (entry.high === null) return number(entry.value);
     const half = entry.high - entry.value, share = /^(ratio|share) of .*(slots|cycles|stall)/.test(entry.unit);
     if (half > 0 && half >= (share ? 0.5 : Math.abs(entry.value))) return `${number(entry.value)}, too uncertain to tell`;
-    if (half === 0) return `${number(entry.value)} exact`;
+    if (entry.exact) return `${number(entry.value)} exact`;
     return `${number(entry.value)} ± ${half < 1e-4 * Math.abs(entry.value) ? 0 : number(half, 2)}`;
   };
 

@@ -34,6 +34,10 @@ void json_form_number(struct json_form *form, const char *key, json_number_of *n
     add_hole(form, key, (struct json_hole){.number = number});
 }
 
+void json_form_bool(struct json_form *form, const char *key, json_bool_of *boolean, size_t i) {
+    add_hole(form, key, (struct json_hole){.boolean = boolean, .i = i});
+}
+
 void json_form_string(struct json_form *form, const char *key, json_string_of *string, size_t i) {
     add_hole(form, key, (struct json_hole){.string = string, .i = i});
 }
@@ -43,6 +47,8 @@ static void fill_hole(const struct json_hole *hole, const struct json_of *of, st
         json_put_number(out, of->snapshot->values[hole->index(of->snapshot->layout, of->scope, hole->i)]);
     else if (hole->number)
         json_put_number(out, hole->number(of));
+    else if (hole->boolean)
+        text_string(out, hole->boolean(of, hole->i) ? "true" : "false");
     else
         json_put_string(out, hole->string(of, hole->i));
 }

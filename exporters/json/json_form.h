@@ -16,6 +16,7 @@ struct json_of {
 };
 typedef size_t json_index_of(const struct snapshot_layout *layout, size_t scope, size_t i);
 typedef double json_number_of(const struct json_of *of);
+typedef bool json_bool_of(const struct json_of *of, size_t i);
 typedef const char *json_string_of(const struct json_of *of, size_t i); // NULL becomes null
 
 struct json_form {
@@ -26,6 +27,7 @@ struct json_form {
         size_t i;
         json_index_of *index; // one of these fills it
         json_number_of *number;
+        json_bool_of *boolean;
         json_string_of *string;
     } * holes;
     size_t n;
@@ -36,9 +38,11 @@ struct json_form {
 void json_form_init(struct json_form *form);
 void json_form_deinit(struct json_form *form);
 
-// Members whose value each scope has for itself: the value at an index of its snapshot, a number, or a string.
+// Members whose value each scope has for itself: the value at an index of its snapshot, a number, true or
+// false, or a string.
 void json_form_value(struct json_form *form, const char *key, json_index_of *index, size_t i);
 void json_form_number(struct json_form *form, const char *key, json_number_of *number);
+void json_form_bool(struct json_form *form, const char *key, json_bool_of *boolean, size_t i);
 void json_form_string(struct json_form *form, const char *key, json_string_of *string, size_t i);
 
 // Appends a scope's object to the document.

@@ -75,7 +75,8 @@ void json_boxes_kind(struct json *json, const struct view *view) {
     json_string(json, "spec", product->chosen ? NULL : product->spec);
 }
 
-void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope, int metric) {
+void json_trust(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope,
+                int metric) {
     const struct snapshot_layout *layout = snapshot->layout;
     double low = NAN, high = NAN, windows = NAN, share = NAN;
     enum estimate_quality quality = ESTIMATE_NONE;
@@ -92,6 +93,9 @@ void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope
     json_number(json, "windows", windows);
     json_number(json, "share_of_time", share);
     json_string(json, "quality", estimate_quality_name(quality));
+    json_bool(json, "exact", metric >= 0 && view_exact(view, snapshot, scope, (size_t)metric));
+    json_string(json, "interval_reason",
+                metric >= 0 ? view_interval_reason(view, snapshot, scope, (size_t)metric) : NULL);
 }
 
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot) {

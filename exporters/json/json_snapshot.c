@@ -44,6 +44,14 @@ static const char *quality_of(const struct json_of *of, size_t i) {
         (enum estimate_quality)of->snapshot->quality[snapshot_state(of->view->layout, of->scope, i)]);
 }
 
+static bool exact_of(const struct json_of *of, size_t i) {
+    return view_exact(of->view, of->snapshot, of->scope, i);
+}
+
+static const char *interval_reason_of(const struct json_of *of, size_t i) {
+    return view_interval_reason(of->view, of->snapshot, of->scope, i);
+}
+
 static const struct topology_cpu *cpu_of(const struct json_of *of) {
     return &of->view->layout->topology->cpus[of->scope - scope_of_cpu(of->view->layout->topology, 0)];
 }
@@ -99,7 +107,8 @@ static void add_level1(struct json_form *form, const struct view *view) {
     json_end_object(json);
 }
 
-static void add_metric(struct json_form *form, const struct view *view, size_t i) {
+// A thousand CPUs have no texts that are the same for all of them.
+static void add_metric(struct json_form *form, const struct view *view, enum json_scope kind, size_t i) {
     const struct catalog_metric *metric = view_metric(view, i);
     char unit[CATALOG_UNIT_MAX];
     double k;
@@ -113,6 +122,9 @@ static void add_metric(struct json_form *form, const struct view *view, size_t i
     json_form_value(form, "windows", snapshot_metric_windows, i);
     json_form_value(form, "share_of_time", snapshot_share_of_time, i);
     json_form_string(form, "quality", quality_of, i);
+    json_form_bool(form, "exact", exact_of, i);
+    if (kind != JSON_CPU)
+        json_form_string(form, "interval_reason", interval_reason_of, i);
     if (catalog_metric_ratio(metric, &k)) {
         json_form_value(form, "numerator_total", snapshot_numerator, i);
         json_form_value(form, "denominator_total", snapshot_denominator, i);
@@ -139,7 +151,7 @@ static void write_form(struct json_form *form, const struct view *view, const st
     json_begin_object(json, "metrics");
     for (size_t m = 0; m < layout->n_metrics; m++)
         if (view_exported(view, m))
-            add_metric(form, view, m);
+            add_metric(form, view, kind, m);
     json_end_object(json);
     json_begin_object(json, "events");
     for (size_t e = 0; e < layout->n_events; e++)

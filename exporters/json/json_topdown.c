@@ -170,7 +170,7 @@ static void add_node(struct json *json, const struct scene *scene, size_t index)
     json_string(json, "title", metric->title);
     json_number(json, "value", node->value);
     json_string(json, "reason", isfinite(node->value) ? NULL : why_absent(scene, node));
-    json_trust(json, scene->snapshot, scene->scope, node->place);
+    json_trust(json, scene->view, scene->snapshot, scene->scope, node->place);
     json_meaning(json, scene->view->layout->catalog, metric);
     json_bool(json, "adds_up", metric->domain == METRIC_PIPELINE_SLOTS);
     add_answer(json, "exceeded", node->high);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/uncore/uncore.h"
 
 static void errors_free(struct view_pmu_error *errors, size_t n) {
     for (size_t i = 0; errors && i < n; i++) {
@@ -171,6 +172,48 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
 
 bool view_interval_tells(const struct catalog_metric *metric, double value, double half) {
     return metric->domain != METRIC_OTHER ? half < 0.5 : half < fabs(value) || half == 0;
+}
+
+// ---- what was counted all the time ----
+
+// Of what rotates, which rests in idle pieces, and is rounded by perf.
+static const double ALL_THE_TIME = 0.9999;
+// Of what never rotates: the rest is what reading one CPU after another takes.
+static const double ALL_BUT_READING = 0.99;
+
+static bool counts_all_the_time(const struct snapshot *snapshot, size_t scope, size_t metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    const struct plan *plan = layout->plan;
+    const struct plan_metric *planned = &plan->metrics[metric];
+    const struct formula *formula = layout->catalog->metrics[planned->metric].formula;
+    double share = snapshot->values[snapshot_share_of_time(layout, scope, metric)];
+    bool stands = planned->unit >= 0 && plan_unit_stands(plan, (unsigned)planned->unit),
+         all = planned->unit < 0 || share >= (stands ? ALL_BUT_READING : ALL_THE_TIME);
+    for (size_t i = 0; i < formula->n_metrics && all; i++)
+        all = counts_all_the_time(snapshot, scope, (size_t)plan->place[formula->metrics[i]]);
+    return all;
+}
+
+bool view_exact(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric) {
+    const struct snapshot_layout *layout = view->layout;
+    bool software = !layout->topology->boxes && plan_n_rotating(layout->plan) == 0; // takes no counter from anybody
+    return snapshot->values[snapshot_low(layout, scope, metric)] ==
+               snapshot->values[snapshot_high(layout, scope, metric)] &&
+           (software || counts_all_the_time(snapshot, scope, metric));
+}
+
+const char *view_interval_reason(const struct view *view, const struct snapshot *snapshot, size_t scope,
+                                 size_t metric) {
+    const struct snapshot_layout *layout = view->layout;
+    if (!isfinite(snapshot->values[snapshot_metric(layout, scope, metric)]) ||
+        isfinite(snapshot->values[snapshot_high(layout, scope, metric)]))
+        return NULL;
+    if (view->replayed && !view->files.recorder) // a log of perf
+        return "perf took turns with its events, and how far off that is shows only where intervals of the log (perf "
+               "stat -I) differ";
+    if (layout->topology->boxes && uncore_needs_cores(layout->catalog, view_metric(view, metric)->formula))
+        return "it takes counts of the cores, whose error is not known here";
+    return "it shows from the second round of a plan on, where two windows or more carry the counts";
 }
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {

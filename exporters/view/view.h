@@ -107,6 +107,13 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
 // all that a share can be, or as much as the value itself.
 bool view_interval_tells(const struct catalog_metric *metric, double value, double half);
 
+// True if the metric's events were counted all the time, so that its value has no error. An interval without a width
+// alone does not say that: windows that take turns may have been alike.
+bool view_exact(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
+
+// Why a metric has a value in this scope, and no interval; NULL if it has both or neither.
+const char *view_interval_reason(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
+
 // A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False for NaN and times outside the years
 // 1970 to 9999.
 enum { VIEW_TIME_MAX = 32 };

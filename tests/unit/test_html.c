@@ -150,15 +150,17 @@ static void test_each_core_type_has_a_recording_and_all_have_one_configuration(v
     host_deinit(&host);
 }
 
-// What stands behind the value of a metric with this interval.
-static void assert_margin(const char *metric, double value, double high, const char *expected) {
+// What stands behind the value of a metric with this interval, counted for this share of the time.
+static void assert_margin_of(const char *metric, double value, double high, double share, const char *expected) {
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
     size_t m = host_metric(&host, metric);
     for (size_t s = 0; s < 2; s++) {
         snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(s), m)] = value;
+        snapshot->values[snapshot_low(host.layout, snapshot_scope_socket(s), m)] = 2 * value - high;
         snapshot->values[snapshot_high(host.layout, snapshot_scope_socket(s), m)] = high;
+        snapshot->values[snapshot_share_of_time(host.layout, snapshot_scope_socket(s), m)] = share;
     }
     char *page = render_html(&host, snapshot), row[64];
     (void)snprintf(row, sizeof row, "<tr><td><a id=\"metric--%s-0\"",
@@ -173,12 +175,26 @@ static void assert_margin(const char *metric, double value, double high, const c
     host_deinit(&host);
 }
 
+static void assert_margin(const char *metric, double value, double high, const char *expected) {
+    assert_margin_of(metric, value, high, 0.125, expected);
+}
+
+// Windows that took turns may have been alike: that is no proof that nothing was missed.
+static void test_exact_is_what_was_counted_all_the_time_and_nothing_else(void **state) {
+    (void)state;
+    assert_margin_of("ipc", 0, 0, 1, "0 <small class=\"soft\">exact</small><td");
+    assert_margin_of("ipc", 2, 2, 1, "2 <small class=\"soft\">exact</small><td");
+    assert_margin_of("ipc", 2, 2, 0.166, "2 <small class=\"soft\">&plusmn;&nbsp;0</small><td");
+    assert_margin_of("ipc", 0, 0, 0.9, "0 <small class=\"soft\">&plusmn;&nbsp;0</small><td");
+    assert_margin_of("ipc", 2, 2, NAN, "2 <small class=\"soft\">&plusmn;&nbsp;0</small><td");
+    assert_margin_of("ipc", 2, 3.5, 1, "2 <small class=\"soft\">&plusmn;&nbsp;1.5</small><td"); // as fields are rounded
+}
+
 static void test_an_interval_that_tells_nothing_is_said_in_words(void **state) {
     (void)state;
     assert_margin("ipc", 1345, 41345, "1345 <small class=\"soft\">too uncertain to tell</small><td");
     assert_margin("ipc", 2, 4, "2 <small class=\"soft\">too uncertain to tell</small><td");
     assert_margin("ipc", 2, 3.5, "2 <small class=\"soft\">&plusmn;&nbsp;1.5</small><td");
-    assert_margin("ipc", 0, 0, "0 <small class=\"soft\">exact</small><td"); // counted all the time
     assert_margin("ipc", 2, NAN, "2<td");
     assert_margin("frontend_bound", 0.02, 0.06,
                   "0.02 <small class=\"soft\">&plusmn;&nbsp;0.04</small><td"); // it is small
@@ -277,6 +293,7 @@ int main(void) {
         cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
         cmocka_unit_test(test_the_page_says_what_is_wrong_with_the_daemon_and_what_to_do),
         cmocka_unit_test(test_each_core_type_has_a_recording_and_all_have_one_configuration),
+        cmocka_unit_test(test_exact_is_what_was_counted_all_the_time_and_nothing_else),
         cmocka_unit_test(test_an_interval_that_tells_nothing_is_said_in_words),
         cmocka_unit_test(test_each_event_group_says_its_share_coverage_and_trust),
         cmocka_unit_test(test_large_numbers_have_a_prefix),

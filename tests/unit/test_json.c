@@ -107,6 +107,8 @@ static void test_the_host_has_totals_gauges_and_events(void **state) {
     assert_number(root, "scopes[0].metrics.branch_mpki.windows", 10);
     assert_number(root, "scopes[0].metrics.branch_mpki.share_of_time", 0.125);
     assert_text(root, "scopes[0].metrics.branch_mpki.quality", "fair");
+    assert_true(cJSON_IsFalse(at(root, "scopes[0].metrics.branch_mpki.exact")));
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.branch_mpki.interval_reason")));
     assert_number(root, "scopes[0].metrics.branch_mpki.numerator_total", 1000006.25);
     assert_number(root, "scopes[0].metrics.branch_mpki.denominator_total", 1000000006.75);
     assert_number(root, "scopes[0].metrics.branch_mpki.k", 1000);
@@ -167,6 +169,56 @@ static void test_what_is_absent_is_null_with_a_reason(void **state) {
     root = render_snapshot(&host, snapshot, JSON_HOST);
     assert_text(root, "scopes[0].metrics.ipc.reason", absent_text(ABSENT_NO_ROUND));
     assert_true(cJSON_IsNull(at(root, "timestamp_seconds")));
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+// Sets an interval of the host's IPC, and the share of the time behind it.
+static void set_interval(const struct exporter_host *host, struct snapshot *snapshot, double low, double high,
+                         double share) {
+    size_t ipc = host_metric(host, "ipc");
+    snapshot->values[snapshot_low(host->layout, 0, ipc)] = low;
+    snapshot->values[snapshot_high(host->layout, 0, ipc)] = high;
+    snapshot->values[snapshot_share_of_time(host->layout, 0, ipc)] = share;
+}
+
+static void test_exact_is_what_was_counted_all_the_time(void **state) {
+    (void)state;
+    static const struct {
+        double low, high, share;
+        bool exact;
+    } cases[] = {{2, 2, 1, true}, {2, 2, 0.166, false}, {2, 2, NAN, false}, {1.5, 2.5, 1, false}, {NAN, NAN, 1, false}};
+    struct exporter_host host;
+    host_init(&host);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct snapshot *snapshot = host_snapshot(&host);
+        set_interval(&host, snapshot, cases[i].low, cases[i].high, cases[i].share);
+        cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+        assert_int_equal(cJSON_IsTrue(at(root, "scopes[0].metrics.ipc.exact")), cases[i].exact);
+        assert_int_equal(cJSON_IsString(at(root, "scopes[0].metrics.ipc.interval_reason")), isnan(cases[i].low));
+        cJSON_Delete(root);
+        snapshot_unref(snapshot);
+    }
+    host_deinit(&host);
+}
+
+static void test_a_value_without_an_interval_says_why(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    set_interval(&host, snapshot, NAN, NAN, 0.166);
+    cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_non_null(strstr(at(root, "scopes[0].metrics.ipc.interval_reason")->valuestring, "second round"));
+    cJSON_Delete(root);
+    host.view.replayed = true; // and no topdownd recorded it: a log of perf
+    host.view.files.recorder = NULL;
+    root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_non_null(strstr(at(root, "scopes[0].metrics.ipc.interval_reason")->valuestring, "perf took turns"));
+    cJSON_Delete(root);
+    root = render_snapshot(&host, snapshot, JSON_CPU); // the same text for a thousand CPUs
+    assert_null(cJSON_GetObjectItem(at(root, "scopes[0].metrics.ipc"), "interval_reason"));
     cJSON_Delete(root);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -485,6 +537,8 @@ int main(void) {
         cmocka_unit_test(test_the_host_has_totals_gauges_and_events),
         cmocka_unit_test(test_sockets_and_cpus_carry_the_kernels_numbers),
         cmocka_unit_test(test_what_is_absent_is_null_with_a_reason),
+        cmocka_unit_test(test_exact_is_what_was_counted_all_the_time),
+        cmocka_unit_test(test_a_value_without_an_interval_says_why),
         cmocka_unit_test(test_a_rate_above_its_threshold_asks_for_attention),
         cmocka_unit_test(test_the_plan_names_event_groups_and_what_cannot_be_planned),
         cmocka_unit_test(test_a_fixed_plan_says_so),

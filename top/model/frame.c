@@ -20,7 +20,8 @@ static enum frame_answer answer(const struct json_node *object, const char *key)
 static struct frame_value value_of(const struct json_node *object) {
     return (struct frame_value){.value = (float)page_number(object, "value"),
                                 .low = (float)page_number(object, "low"),
-                                .high = (float)page_number(object, "high")};
+                                .high = (float)page_number(object, "high"),
+                                .exact = page_bool(object, "exact") == 1};
 }
 
 // ---- the tree ----

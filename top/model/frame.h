@@ -26,6 +26,7 @@ enum frame_answer { FRAME_UNKNOWN, FRAME_NO, FRAME_YES };
 
 struct frame_value {
     float value, low, high; // NAN: none
+    bool exact;             // its events were counted all the time
 };
 
 struct frame_node {

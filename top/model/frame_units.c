@@ -80,7 +80,8 @@ static void read_values(const struct json_node *metrics, const struct frame_unit
         const struct json_node object = json_child(metrics, child, 0);
         row[at] = (struct frame_value){.value = (float)page_number(&object, "value"),
                                        .low = (float)page_number(&object, "low"),
-                                       .high = (float)page_number(&object, "high")};
+                                       .high = (float)page_number(&object, "high"),
+                                       .exact = page_bool(&object, "exact") == 1};
     }
 }
 
@@ -124,7 +125,7 @@ static int read_rows(struct arena *arena, const struct json_node *whole, const s
             return -EINVAL;
         struct frame_value *row = values + out->n * out->n_columns;
         for (size_t i = 0; i < out->n_columns; i++)
-            row[i] = (struct frame_value){NAN, NAN, NAN};
+            row[i] = (struct frame_value){NAN, NAN, NAN, false};
         units[out->n++] = (struct frame_unit){number_of(&object, "cpu"), number_of(&object, "socket")};
         (void)page_object(&object, "metrics", &metrics);
         read_values(&metrics, out, 0, row);

@@ -52,7 +52,7 @@ void lines_interval(char out[static LINES_TEXT_MAX], const struct frame_value *v
     if (!isfinite(half))
         return;
     char number[LINES_TEXT_MAX];
-    if (half == 0) { // its events were counted all the time
+    if (value->exact) {
         (void)snprintf(out, LINES_TEXT_MAX, "exact");
         return;
     }

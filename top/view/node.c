@@ -71,7 +71,7 @@ static void put_counted(const struct view_data *data, const struct frame_memory 
                         struct grid *grid, unsigned row) {
     static const struct frame_type of_all = {.name = ""};
     const struct memory_metric_words *words = &memory_metrics[metric];
-    const struct frame_value is = {memory->values[metric], NAN, NAN};
+    const struct frame_value is = {memory->values[metric], NAN, NAN, false};
     (void)grid_print(grid, row++, 0, STYLE_STRONG, "%s", words->title);
     row = put_entry(grid, row, "metric", words->name);
     row = put_value(&is, words->unit, grid, row);
