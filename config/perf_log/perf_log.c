@@ -95,7 +95,7 @@ static struct perf_log_interval *open_interval(const struct perf_log *log) {
 
 static void note_length(struct parser *parser, const struct perf_log_line *line, const struct perf_log_row *row) {
     bool clock = strcmp(line->unit, "msec") == 0;
-    double enabled = clock ? (double)row->count : (double)row->running_ns / (row->share > 0 ? (double)row->share : 1);
+    double enabled = clock ? (double)row->count : (double)row->running_ns / (row->share > 0 ? row->share : 1);
     enabled /= line->cpus > 0 ? line->cpus : 1;
     uint64_t one = enabled < 1e18 ? (uint64_t)enabled : 0;
     if (row->state == PERF_LOG_COUNTED && strcmp(line->event, "duration_time") == 0)
@@ -140,11 +140,11 @@ static int read_frame(struct parser *parser, const char *text) {
 // Half of the last digit that perf prints, which is what "0.00%" of an event with a count stands for.
 static const double PER_CENT_LEAST = 0.005;
 
-static float share_of(const struct perf_log_line *line) {
+static double share_of(const struct perf_log_line *line) {
     double per_cent = line->share_of_all ? 100 : NAN;
     if (line->share && !perf_log_number(line->share, 1, &per_cent))
         return NAN;
-    return isnan(per_cent) ? NAN : (float)(fmin(fmax(per_cent, PER_CENT_LEAST), 100) / 100);
+    return isnan(per_cent) ? NAN : fmin(fmax(per_cent, PER_CENT_LEAST), 100) / 100;
 }
 
 static bool fill_row(const struct perf_log_line *line, struct perf_log_row *row) {

@@ -32,7 +32,7 @@ enum perf_log_state { PERF_LOG_COUNTED, PERF_LOG_NOT_COUNTED, PERF_LOG_NOT_SUPPO
 struct perf_log_row {
     uint64_t count;                // scaled by perf; for a clock: ns
     uint64_t running_ns;           // on the counters, added up over the place's CPUs; 0: not given
-    float share;                   // share of the time that it ran, above 0, up to 1; NaN: the log does not say
+    double share;                  // share of the time that it ran, above 0, up to 1; NaN: the log does not say
     uint16_t event, column, place; // indexes
     uint8_t state;                 // enum perf_log_state
 };

@@ -230,7 +230,7 @@ static bool choose_rows(struct tape *tape, unsigned cpu, unsigned group) {
 
 // At least 1, which says no more than that it ran (READINGS_SHARE_LEAST).
 static uint64_t running_of(uint64_t length_ns, double share) {
-    uint64_t running_ns = share < 1 ? (uint64_t)(share * (double)length_ns) : length_ns;
+    uint64_t running_ns = share < 1 ? (uint64_t)(share * (double)length_ns + 0.5) : length_ns;
     return running_ns > 0 ? running_ns : 1;
 }
 
@@ -241,7 +241,7 @@ static void add_window(struct tape *tape, unsigned cpu, unsigned group, uint64_t
     double share = 1;
     for (size_t i = 0; counted && i < events->n_events; i++) {
         window->counts[i] = tape->chosen[i]->count;
-        share = tape->chosen[i]->share < share ? (double)tape->chosen[i]->share : share;
+        share = tape->chosen[i]->share < share ? tape->chosen[i]->share : share;
         share = isnan(tape->chosen[i]->share) ? 0 : share;
     }
     window->enabled_ns = length_ns;

@@ -113,7 +113,10 @@ static void find_cpus(struct core_slots *core_slots) {
 
 struct core_slots *core_slots_new(const struct rows *rows, const struct topology *topology) {
     size_t n_values = rows->core_unit >= 0 ? rows_n(rows, (size_t)rows->core_unit) : 0;
-    struct core_slots core_slots = {.rows = rows, .topology = topology, .n_values = n_values};
+    struct core_slots core_slots = {.rows = rows,
+                                    .topology = topology,
+                                    .n_values = n_values,
+                                    .infers = n_values > 0 && !rows_count_contention(rows)};
     struct core_slots *made = block_new(&core_slots, sizeof core_slots, lay_out);
     if (!made || n_values == 0)
         return made;
@@ -164,6 +167,11 @@ static struct core_thread thread_of(const struct core_slots *core_slots, const d
         thread.slots[i] = formula_evaluate_known(catalog->level1.thread[i], window->counts, NULL);
     double share = formula_evaluate_known(catalog->metrics[catalog->level1.contention].formula, window->counts, NULL);
     thread.contention = share > 0 ? share * thread.slots[THREAD_SLOTS_ALL] : 0;
+    if (core_slots->infers) { // others may have counted cycles at other times than the rest
+        double known = thread.slots[THREAD_SLOTS_USED] + own_of(&thread);
+        thread.slots[THREAD_SLOTS_ALL] = fmax(thread.slots[THREAD_SLOTS_ALL], known);
+        thread.contention = thread.slots[THREAD_SLOTS_ALL] - known;
+    }
     return thread;
 }
 

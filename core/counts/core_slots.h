@@ -22,6 +22,10 @@
 // other one's stall costs the core nothing but may be counted, so that both have more unused slots than their core; by
 // as many the division may be off.
 //
+// Others' counts may lack the slots lost to a sibling. AMD's PMU gives every slot that dispatches nothing one of three
+// reasons (PMCx1A0 in the PPR of family 19h, model 11h): the front end, the back end, or the sibling. So they are what
+// the thread neither used nor left empty itself.
+//
 // A thread without a sibling in the same window (its sibling is offline or not measured, SMT is off, or the counts are
 // an imported log's) has all slots of its own cycles, except those that its sibling got.
 //
@@ -58,6 +62,7 @@ struct core_slots {
     const struct rows *rows; // borrowed, like the topology
     const struct topology *topology;
     size_t n_values;             // of the unit; 0: the plan has none
+    bool infers;                 // the unit does not count what siblings got
     unsigned *cpus;              // core by core
     size_t *first;               // [core]: its first in `cpus`; one more for the end
     double *values;              // [cpu][value]: of the CPU's window

@@ -45,3 +45,15 @@ size_t rows_place(const struct rows *rows, size_t unit, unsigned event) {
     size_t place = rows_place_in_unit(rows, unit, event);
     return place > 0 ? rows->first[unit] + place : 0;
 }
+
+bool rows_count_contention(const struct rows *rows) {
+    const struct catalog *catalog = rows->plan->catalog;
+    if (rows->core_unit < 0)
+        return false;
+    const struct formula *formula = catalog->metrics[catalog->level1.contention].formula;
+    bool counted = true;
+    for (size_t i = 0; i < formula->n_variables; i++)
+        counted = counted && (catalog->events[formula->variables[i]].kind != EVENT_COUNTED ||
+                              rows_place_in_unit(rows, (size_t)rows->core_unit, formula->variables[i]) > 0);
+    return counted;
+}

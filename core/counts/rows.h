@@ -39,6 +39,9 @@ static inline size_t rows_core_slots(const struct rows *rows) {
 }
 static inline size_t rows_errors(const struct rows *rows) { return rows_core_slots(rows) + CORE_SLOTS_N; }
 
+// True if the core unit counts what siblings took from one another: logs of others may lack it.
+bool rows_count_contention(const struct rows *rows);
+
 // Index of an event's count among a unit's own values; 0, the index of its CPU seconds: the unit does not count it.
 size_t rows_place_in_unit(const struct rows *rows, size_t unit, unsigned event);
 // The same in the row; 0, the index of the first unit's CPU seconds: the unit does not count it.

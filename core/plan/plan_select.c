@@ -101,12 +101,26 @@ static bool is_of_level1(const struct catalog *catalog, unsigned metric) {
     return false;
 }
 
+// True if others' counts lack what siblings took from one another. It stands beside the categories: each slot that a
+// thread neither uses nor leaves empty is its sibling's (core/counts/core_slots.h).
+static bool lacks_contention(const struct plan_draft *draft) {
+    const struct catalog *catalog = draft->catalog;
+    bool lacks = false;
+    if (!draft->request->apart || !catalog->level1.per_thread)
+        return false;
+    const struct formula *formula = catalog->metrics[catalog->level1.contention].formula;
+    for (size_t i = 0; i < formula->n_variables; i++)
+        lacks = lacks || draft->plan->support[formula->variables[i]] == PLAN_NOT_RECORDED;
+    return lacks;
+}
+
 // The events of the categories and of the metrics they need: all must come from one window.
 static int level1_set(struct plan_draft *draft, struct plan_set *set) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     int r = add_formula(draft, set, level1->pipeline_slots);
     for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
-        r = add_formula(draft, set, draft->catalog->metrics[level1->metrics[i]].formula);
+        if ((int)level1->metrics[i] != level1->contention || !lacks_contention(draft))
+            r = add_formula(draft, set, draft->catalog->metrics[level1->metrics[i]].formula);
     for (size_t i = 0; level1->per_thread && i < THREAD_SLOTS_N && r == 0; i++)
         r = add_formula(draft, set, level1->thread[i]);
     return r;
@@ -252,7 +266,8 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     bool level1 = is_category(draft->catalog, metric->metric);
     draft->item_of[index] = -1;
     draft->plan->level1_selected = draft->plan->level1_selected || level1;
-    if (draft->level1_item >= 0 && is_of_level1(draft->catalog, metric->metric)) {
+    bool beside = (int)metric->metric == draft->catalog->level1.contention && lacks_contention(draft);
+    if (draft->level1_item >= 0 && is_of_level1(draft->catalog, metric->metric) && !beside) {
         draft->item_of[index] = draft->level1_item;
         return 0;
     }

@@ -34,7 +34,8 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     for (size_t i = 0; i < layout->n_level1; i++)
         hide_unless(&out->values[snapshot_category(layout, scope, i)], level1 || *slots > 0);
     hide_unless(&out->values[snapshot_contention(layout, scope)],
-                layout->catalog->level1.per_thread && (level1 || *slots > 0));
+                layout->catalog->level1.per_thread && (level1 || *slots > 0) &&
+                    (d->rows->core_unit < 0 || rows_count_contention(d->rows)));
     hide_unless(slots, level1);
     double *numerators = &out->values[snapshot_numerator(layout, scope, 0)];
     double *denominators = &out->values[snapshot_denominator(layout, scope, 0)];

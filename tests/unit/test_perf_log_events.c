@@ -238,7 +238,7 @@ static void test_cgroups_are_the_same_in_json(void **state) {
     assert_string_equal(log->places[1], "db");
     assert_int_equal(log->n_rows, 2);
     assert_int_equal(log->rows[1].count, 9);
-    assert_true(fabs((double)log->rows[1].share - 0.4) < 1e-6);
+    assert_true(fabs(log->rows[1].share - 0.4) < 1e-6);
     assert_int_equal(log->n_skipped, 1); // a CPU of a cgroup
     perf_log_free(log);
 }
@@ -247,7 +247,7 @@ static void test_how_much_repeated_runs_differ_is_no_share_of_time(void **state)
     (void)state;
     struct perf_log *log = load_log("repeated.csv");
     assert_int_equal(log->n_places, 1);
-    assert_true(log->rows[0].share == 0.5F && log->rows[1].share == 1);
+    assert_true(log->rows[0].share == 0.5 && log->rows[1].share == 1);
     struct derived derived = derive_log(log, "neoverse-v1");
     assert_close(value(&derived, 0, 0, "ipc"), 1.50);
     derived_end(&derived);

@@ -80,7 +80,9 @@ static void test_counts_of_user_code_are_not_divided_by_those_of_all_code(void *
 
 // ---- a group that is not there as a whole ----
 
-// perf stat -M PipelineL2 counts all of level 1 except what a sibling took.
+// perf stat -M PipelineL2 counts all of level 1 except what a sibling took. Each slot of a thread that dispatches nothing
+// is the front end's, the back end's or the sibling's (AMD's PPR, PMCx1A0). So the core's slots are those that dispatched
+// and those that the thread left empty, 6000 + 1200 + 1800.
 static void test_of_a_level_with_an_event_missing_the_rest_is_derived(void **state) {
     (void)state;
     struct derived derived = derive_log(load_log("pipeline-l2.csv"), "zen4");
@@ -98,21 +100,78 @@ static void test_of_a_level_with_an_event_missing_the_rest_is_derived(void **sta
                   {"backend_bound_memory", 0.3 * 0.75},
                   {"backend_bound_cpu", 0.3 * 0.25},
                   {"retiring_fastpath", 0.4 * 0.8},
-                  {"retiring_microcode", 0.4 * 0.2}};
+                  {"retiring_microcode", 0.4 * 0.2},
+                  {"core_frontend_bound", 1200.0 / 9000},
+                  {"core_backend_bound", 1800.0 / 9000},
+                  {"core_bad_speculation", 1200.0 / 9000},
+                  {"core_retiring", 4800.0 / 9000},
+                  {"core_retiring_microcode", 4800.0 / 9000 * 0.2}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_close(value(&derived, 0, 0, values[i].name), values[i].value);
     const struct plan *plan = derived.layout->plan;
-    assert_int_equal(plan->level1_unit, -1);
     const struct plan_metric *contention = &plan->metrics[place_of(&derived, "smt_contention")];
     assert_int_equal(contention->unit, PLAN_NOT_PLANNABLE);
     assert_non_null(strstr(contention->reason, "de_no_dispatch_per_slot.smt_contention is not in the log"));
-    static const char *const of_the_core[] = {"core_frontend_bound", "core_retiring", "core_bad_speculation"};
-    for (size_t i = 0; i < 3; i++) { // without it a core's pipeline slots are not known
-        const struct plan_metric *metric = &plan->metrics[place_of(&derived, of_the_core[i])];
-        assert_int_equal(metric->unit, PLAN_NOT_PLANNABLE);
-        assert_string_equal(metric->reason, contention->reason);
+    const double *totals = derived.rounds[0]->values; // the split of the core's slots
+    size_t retiring = snapshot_category_of(derived.layout, place_of(&derived, "core_retiring"));
+    assert_close(totals[snapshot_pipeline_slots(derived.layout, 0)], 9000);
+    assert_close(totals[snapshot_category(derived.layout, 0, retiring)], 4800);
+    assert_true(isnan(totals[snapshot_contention(derived.layout, 0)])); // which nobody counted
+    derived_end(&derived);
+}
+
+// Of two threads that always run, each loses slots to the other: with the event and without it the core is the same.
+static void test_level_1_of_a_core_is_the_same_without_the_event_that_follows_from_the_others(void **state) {
+    (void)state;
+    static const char *const specs[] = {"zen4", "zen5"};
+    static const char rest[] = "1.0,1000,,ls_not_halted_cyc,9,100.00,,\n"
+                               "1.0,%u,,de_no_dispatch_per_slot.no_ops_from_frontend,9,100.00,,\n"
+                               "1.0,%u,,de_no_dispatch_per_slot.backend_stalls,9,100.00,,\n"
+                               "1.0,%u,,de_src_op_disp.all,9,100.00,,\n1.0,%u,,ex_ret_ops,9,100.00,,\n";
+    static const char *const names[] = {"core_frontend_bound", "core_backend_bound", "core_bad_speculation",
+                                        "core_retiring"};
+    for (unsigned s = 0; s < 2; s++) {
+        unsigned all = s == 0 ? 6000 : 8000;
+        char text[1024];
+        int n = snprintf(text, sizeof text, rest, 700U, 900U, 2500U, 2300U);
+        struct derived without = derive_text(text, specs[s]);
+        (void)snprintf(text + n, sizeof text - (size_t)n, "1.0,%u,,de_no_dispatch_per_slot.smt_contention,9,100.00,,\n",
+                       all - 700 - 900 - 2500);
+        struct derived with = derive_text(text, specs[s]);
+        for (size_t i = 0; i < 4; i++)
+            assert_close(value(&without, 0, 0, names[i]), value(&with, 0, 0, names[i]));
+        assert_close(value(&with, 0, 0, "core_retiring"), 2300.0 / 4100);
+        derived_end(&with);
+        derived_end(&without);
     }
-    assert_int_equal(plan->metrics[place_of(&derived, "core_retiring_fastpath")].unit, PLAN_NOT_PLANNABLE);
+}
+
+// perf counted the cycles while less was done than in the rest: the core's slots are still those that are accounted for.
+static void test_level_1_of_a_core_adds_up_where_perf_counted_its_events_at_different_times(void **state) {
+    (void)state;
+    struct derived derived = derive_text(
+        "1.0,1000,,ls_not_halted_cyc,5,50.00,,\n1.0,1200,,de_no_dispatch_per_slot.no_ops_from_frontend,5,50.00,,\n"
+        "1.0,1800,,de_no_dispatch_per_slot.backend_stalls,5,50.00,,\n1.0,6000,,de_src_op_disp.all,4,50.00,,\n"
+        "1.0,4800,,ex_ret_ops,4,50.00,,\n",
+        "zen4");
+    assert_close(value(&derived, 0, 0, "core_frontend_bound"), 1200.0 / 9000);
+    assert_close(value(&derived, 0, 0, "core_backend_bound"), 1800.0 / 9000);
+    assert_close(value(&derived, 0, 0, "core_retiring"), 4800.0 / 9000);
+    derived_end(&derived);
+}
+
+// Of two events none can be told.
+static void test_level_1_without_another_event_names_it(void **state) {
+    (void)state;
+    struct derived derived =
+        derive_text("1.0,1000,,ls_not_halted_cyc,9,100.00,,\n1.0,700,,de_no_dispatch_per_slot.no_ops_from_frontend,9,"
+                    "100.00,,\n1.0,2500,,de_src_op_disp.all,9,100.00,,\n1.0,2300,,ex_ret_ops,9,100.00,,\n",
+                    "zen4");
+    const struct plan_metric *retiring = &derived.layout->plan->metrics[place_of(&derived, "core_retiring")];
+    assert_int_equal(retiring->unit, PLAN_NOT_PLANNABLE);
+    assert_non_null(strstr(retiring->reason, "backend_stalls is not in the log"));
+    assert_close(value(&derived, 0, 0, "retiring"), 2300.0 / 6000); // of the thread
+    assert_int_equal(derived.layout->plan->level1_unit, -1);
     derived_end(&derived);
 }
 
@@ -221,6 +280,9 @@ int main(void) {
         cmocka_unit_test(test_a_group_that_was_not_counted_gives_way_to_the_next_with_the_same_events),
         cmocka_unit_test(test_counts_of_user_code_are_not_divided_by_those_of_all_code),
         cmocka_unit_test(test_of_a_level_with_an_event_missing_the_rest_is_derived),
+        cmocka_unit_test(test_level_1_of_a_core_is_the_same_without_the_event_that_follows_from_the_others),
+        cmocka_unit_test(test_level_1_of_a_core_adds_up_where_perf_counted_its_events_at_different_times),
+        cmocka_unit_test(test_level_1_without_another_event_names_it),
         cmocka_unit_test(test_an_event_that_never_counts_gives_no_values_as_in_the_daemon),
         cmocka_unit_test(test_each_core_type_of_a_log_is_derived_for_itself),
         cmocka_unit_test(test_a_core_type_has_the_cpus_that_counted_its_events),

@@ -9,19 +9,19 @@
 
 // ---- the share in the text ----
 
-static float share_in(const char *text) {
+static double share_in(const char *text) {
     struct errors errors = {0};
     struct perf_log *log;
     assert_int_equal(parse(text, &errors, &log), 0);
     assert_int_equal(log->n_rows, 1);
     assert_int_equal(log->rows[0].count, 123456);
-    float share = log->rows[0].share;
+    double share = log->rows[0].share;
     perf_log_free(log);
     return share;
 }
 
 static void check_share(const char *text, double expected) {
-    double share = (double)share_in(text);
+    double share = share_in(text);
     if (!(fabs(share - expected) < 1e-7) && !(isnan(share) && isnan(expected)))
         fail_msg("%s: %g is not %g", text, share, expected);
 }
@@ -114,7 +114,7 @@ static void test_a_multiplexed_log_has_intervals_from_how_its_intervals_differ(v
         errors[i] = of_metric(&derived, 2, "ipc", snapshot_standard_error);
         derived_end(&derived);
     }
-    assert_close(errors[0] / errors[1], sqrt((1 - (double)0.166F) / (1 - 0.5))); // finite-population correction
+    assert_close(errors[0] / errors[1], sqrt((1 - 0.166) / (1 - 0.5))); // finite-population correction
 }
 
 static void test_a_window_of_a_log_ran_for_the_share_that_perf_printed(void **state) {

@@ -88,7 +88,7 @@ static void test_a_table_in_another_locale_gives_what_perf_printed_beside_it(voi
     struct perf_log *log = load_log("table.txt");
     assert_int_equal(log->intervals[0].end_ns, 2000100000);
     assert_int_equal(log->n_rows, 5);
-    assert_true(log->rows[0].share == 0.5F);
+    assert_true(log->rows[0].share == 0.5);
     assert_int_equal(log->rows[0].count, 4000000000);
     assert_int_equal(log->rows[4].count, 8000250000);
     struct derived derived = derive_log(log, "neoverse-v1");
@@ -114,7 +114,7 @@ static void test_a_table_of_an_old_perf_is_read(void **state) {
     struct perf_log *log = load_log("table-old.txt");
     assert_string_equal(log->events[0], "task-clock");
     assert_int_equal(log->rows[0].count, 2000000);
-    assert_true(fabs((double)log->rows[2].share - 0.6) < 1e-6);
+    assert_true(fabs(log->rows[2].share - 0.6) < 1e-6);
     struct derived derived = derive_log(log, "skylake-sp");
     assert_close(value(&derived, 0, 0, "ipc"), 0.75);
     derived_end(&derived);
