@@ -148,7 +148,8 @@ int diff_play(const struct options *options, const struct diff_part *part, enum 
         r = uncore_setup(setup, &replay, errors);
     if (r >= 0) {
         setup->quiet = true;
-        (void)snprintf(out->hostname, sizeof out->hostname, "%s", setup->hostname);
+        const char *host = setup_shown_host(setup);
+        (void)snprintf(out->hostname, sizeof out->hostname, "%s", host ? host : "an unknown host");
         (void)snprintf(out->spec, sizeof out->spec, "%s", setup->types[0].source->catalog->product.spec);
         r = play(setup, &playing, errors);
     }

@@ -51,7 +51,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
         .replayed = source->replayed,
         .version = TOPDOWND_VERSION,
         .revision = setup->revision,
-        .hostname = setup->hostname,
+        .hostname = setup_shown_host(setup),
         .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
         .pmu = source->pmu_name,
         .cpu_vendor = source->cpu.vendor,

@@ -17,7 +17,7 @@ struct view *plan_view_new(const struct setup *setup, const struct core_type *ty
                                .replayed = source->replayed,
                                .version = TOPDOWND_VERSION,
                                .revision = setup->revision,
-                               .hostname = setup->hostname,
+                               .hostname = setup_shown_host(setup),
                                .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
                                .pmu = source->pmu_name,
                                .cpu_vendor = source->cpu.vendor,

@@ -152,7 +152,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
                                        {"CONFIG", setup->config->n_files > 0 ? setup->config->files[0] : NULL},
                                        {NULL, NULL}};
     log_event(starts ? LOG_EVENT_START : LOG_EVENT_NONE, LOG_LEVEL_INFO, fields, "%stopdownd %s on %s: %s%s, spec %s",
-              prefix, view->version, view->hostname,
+              prefix, view->version, view->hostname ? view->hostname : "an unknown host",
               view->replayed    ? "REPLAY of "
               : view->simulated ? "SIMULATED host, "
                                 : "",
@@ -260,7 +260,8 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
     source_describe(source, origin, sizeof origin);
     if (origin[0] != '\0')
         (void)printf("%s\n", origin);
-    (void)printf("%shost %s, spec %s: %s\n", prefix, setup->hostname, source->catalog->product.spec, cpus);
+    const char *host = setup_shown_host(setup);
+    (void)printf("%shost %s, spec %s: %s\n", prefix, host ? host : "unknown", source->catalog->product.spec, cpus);
     (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
                  plan->n_units == 0 ? "measures nothing" : text);
     if (!source->replayed)

@@ -244,8 +244,9 @@ int setup_plan_stated(const struct setup *setup, const struct core_type *type, s
 }
 
 // A recording's facts take precedence over the configuration; a log of perf has none.
-static void take_past(struct setup *setup, struct core_type *type) {
+static void take_past(struct setup *setup, const struct options *options, struct core_type *type) {
     const struct source_past *past = &type->source->past;
+    setup->of_other_host = type->source->replayed && !past->hostname && !options->paths.hostname;
     if (past->hostname)
         (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", past->hostname);
     if (past->profile) { // they belong to another one
@@ -253,6 +254,8 @@ static void take_past(struct setup *setup, struct core_type *type) {
         type->missing = NULL;
     }
 }
+
+const char *setup_shown_host(const struct setup *setup) { return setup->of_other_host ? NULL : setup->hostname; }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
     *setup = (struct setup){.hostname = "unknown",
@@ -291,7 +294,7 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     if (r == 0)
         r = find_topologies(setup, errors);
     if (r == 0)
-        take_past(setup, first);
+        take_past(setup, options, first);
     if (r == 0)
         r = setup_platform_find(setup);
     return r;

@@ -31,7 +31,8 @@ struct core_type {
 
 struct setup {
     char data[DATA_PATH_MAX];
-    char hostname[SETUP_HOSTNAME_MAX];
+    char hostname[SETUP_HOSTNAME_MAX]; // of this host, which chooses the profile, or of the recorded one
+    bool of_other_host;                // a log of perf does not say where it was counted: `hostname` is not shown
     const char *revision; // of the program; a literal
     struct specs specs;
     struct config *config;
@@ -66,6 +67,9 @@ struct setup {
 // Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM. Call setup_deinit in every case.
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
 void setup_deinit(struct setup *setup);
+
+// The name of the host that values are of; NULL: unknown.
+const char *setup_shown_host(const struct setup *setup);
 
 // The condition `file` of a rule that chooses a profile.
 bool setup_file_exists(const char *path);

@@ -46,14 +46,18 @@ static const char LINKS[] =
     "<tr><td><a href=\"/-/ready\">/-/ready</a><td>200 once a round has been measured\n"
     "</table>\n<script src=\"/page.js\"></script></body></html>\n";
 
+static void put_host(const struct view *view, struct text *out) {
+    html_put(out, view->hostname ? view->hostname : "an unknown host");
+}
+
 static void render_banner(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     char time[VIEW_TIME_MAX];
-    html_put(out, view->hostname);
+    put_host(view, out);
     text_string(out, ": topdownd</title>\n<style>\n");
     text_append(out, html_style, html_style_length);
     text_format(out, "</style></head>\n<body data-interval-ms=\"%llu\">\n<header><h1>topdownd on ",
                 (unsigned long long)(view->interval_ns / 1000000));
-    html_put(out, view->hostname);
+    put_host(view, out);
     text_string(out, "</h1><span class=\"soft script\" id=\"state\"></span></header>\n<main>\n"
                      "<div class=\"live\" id=\"live-first\">\n");
     if (view_time(snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)], time))

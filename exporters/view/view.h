@@ -29,7 +29,7 @@ struct view {
     bool replayed; // measured at another time, maybe on another host
     const char *version;
     const char *revision;  // of the program's source; NULL: not known
-    const char *hostname;  // for pages and JSON, never a label
+    const char *hostname;  // for pages and JSON, never a label; NULL: a log of perf does not say it
     const char *core_type; // this view's core type, on a host with several; else NULL
     const char *pmu;       // the PMU in use: "software", "simulated" ...
     const char *cpu_vendor, *cpu_model, *cpu_microarchitecture; // the host's CPU; "unknown" if not known

@@ -577,7 +577,20 @@ def test_a_log_of_perf_is_served_with_our_metrics():
         assert e2e.value_of(daemon.get("/metrics"), "topdownd_ipc", socket="0") == 0.25
         reasons = json.dumps(daemon.json("/api/v1/plan")["not_plannable"])
         assert "is not in the log" in reasons
+        ipc = daemon.json("/api/v1/snapshot?scope=cpu")["scopes"][0]["metrics"]["ipc"]  # CPU 0: 40 %, then 100 % of the time
+        assert ipc["share_of_time"] == 1 and not ipc["exact"] and ipc["quality"] != "none", ipc  # the second differs from the first
         daemon.stop()
+    with tempfile.TemporaryDirectory() as folder:
+        turns = [f"{i}.0,{cycles},,r11,166000000,16.60,,\n{i}.0,500000,,r8,166000000,16.60,,\n" for i, cycles in ((1, 1000000), (2, 1250000))]
+        for lines, interval in ((turns[:1], False), (turns, True)):
+            with replay(e2e.write_text(os.path.join(folder, "turns.csv"), "".join(lines)), "--spec", "neoverse-v1", "--speed", "0") as daemon:
+                wait_end(daemon)
+                ipc = daemon.json("/api/v1/snapshot")["scopes"][0]["metrics"]["ipc"]
+                assert abs(ipc["share_of_time"] - 0.166) < 1e-9 and not ipc["exact"], ipc
+                assert (ipc["low"] is not None) == (ipc["quality"] != "none") == (ipc["interval_reason"] is None) == interval, ipc
+                assert not interval or ipc["low"] < ipc["high"], ipc
+                assert "exact" not in daemon.get("/"), "nothing of it was counted all the time"
+                daemon.stop()
     with replay(os.path.join(LOGS, "cpus-6.1.csv"), "--speed", "0") as daemon:
         wait_end(daemon)
         assert "in the spec software" in daemon.log()
@@ -585,6 +598,22 @@ def test_a_log_of_perf_is_served_with_our_metrics():
         assert e2e.value_of(daemon.get("/metrics"), "topdownd_context_switches_per_second", socket="0") > 0
         assert daemon.get("/-/ready")
         daemon.stop()
+
+
+def test_a_log_of_perf_is_not_shown_under_the_name_of_this_host():
+    path = os.path.join(LOGS, "multiplexed.csv")
+    for option, name in (((), None), (("--hostname", "node-17"), "node-17")):  # perf does not write it, but somebody may know it
+        with replay(path, "--spec", "neoverse-v1", "--speed", "0", *option) as daemon:
+            wait_end(daemon)
+            assert daemon.json("/api/v1/status")["hostname"] == name
+            assert f"<title>{name or 'an unknown host'}: topdownd</title>" in daemon.get("/")
+            assert f" on {name or 'an unknown host'}: REPLAY of " in daemon.log(), daemon.log()
+            daemon.stop()
+        said = subprocess.run([BINARY, "check-config", "--path.data", ROOT, "--pmu", f"replay:{path}", "--spec", "neoverse-v1", *option],
+                              capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert f"host {name or 'unknown'}, spec neoverse-v1" in said, said
+    said = subprocess.run([BINARY, "diff", path, path, "--path.data", ROOT], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert ": an unknown host, spec armv8-pmuv3" in said.stdout, (said.stdout, said.stderr)
 
 
 def test_a_log_of_several_core_types_is_replayed_one_type_at_a_time():
