@@ -71,7 +71,7 @@ static int quick_enable(struct pmu *pmu, int handle, bool enabled) {
 static int quick_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
     struct quick_group *group = &quick(pmu)->groups[handle];
     settle(quick(pmu), group);
-    *times = (struct pmu_times){group->running_ns, group->running_ns};
+    *times = (struct pmu_times){.enabled_ns = group->running_ns, .running_ns = group->running_ns};
     for (size_t i = 0; i < n; i++)
         counts[i] = group->running_ns / (i + 1) + (group->running_ns >> 8) * (unsigned)(handle % 7);
     return 0;

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_COLLECTORS_HOST_BUSY_CLOCK_H
 #define TOPDOWND_COLLECTORS_HOST_BUSY_CLOCK_H
 
-// Tells how long CPUs have been busy without interrupting them.
+// Tells how long CPUs have been busy, and had guests, without interrupting them.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,9 @@ struct busy_clock {
     // less; BUSY_CLOCK_OFFLINE for a CPU that is offline. `busy_ns` has what was read the last time, 0 at first: no
     // time falls while the CPU is online. False if this is not known now.
     bool (*read)(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns);
+    // Writes for each CPU of the topology for how long it has run guests of KVM since the last call, 0 at the first
+    // one. False if this is not known now: the next call makes up for it.
+    bool (*take_guests)(struct busy_clock *clock, const struct topology *topology, uint64_t *guest_ns);
 };
 
 #endif

@@ -19,20 +19,23 @@ struct host_busy {
     double tick_ns;
     char *text;
     size_t size;
+    double *guest; // [CPU's number]: ticks when they were last taken; negative: not yet
+    size_t n_guest;
 };
 
-// The idle time in a line "cpuN user nice system idle iowait ...", after its number; false if it is malformed.
-static bool read_idle(char *at, double *idle) {
-    unsigned long long fields[5];
+// The fields of a line "cpuN user nice system idle iowait irq softirq steal guest guest_nice" (proc(5)) that are used.
+enum { IDLE = 3, IOWAIT = 4, GUEST = 8, GUEST_NICE = 9, FIELDS_N };
+
+// Reads the first `n` fields of a line, after its number; false if there are less.
+static bool read_fields(char *at, unsigned long long *fields, size_t n) {
     const char *line_end = strchr(at, '\n');
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < n; i++) {
         char *end;
         fields[i] = strtoull(at, &end, 10);
         if (end == at || !line_end || end > line_end)
             return false;
         at = end;
     }
-    *idle = (double)fields[3] + (double)fields[4];
     return true;
 }
 
@@ -67,14 +70,14 @@ static bool busy_read(struct busy_clock *clock, const struct topology *topology,
     for (char *line = strstr(busy->text, "\ncpu"); line && cpu < topology->n_cpus; line = strstr(line + 1, "\ncpu")) {
         char *end;
         unsigned long long id = strtoull(line + 4, &end, 10);
-        double idle;
+        unsigned long long fields[FIELDS_N];
         while (cpu < topology->n_cpus && topology->cpus[cpu].id < id)
             busy_ns[cpu++] = BUSY_CLOCK_OFFLINE;
         if (cpu == topology->n_cpus || topology->cpus[cpu].id != id)
             continue;
-        if (end == line + 4 || !read_idle(end, &idle))
+        if (end == line + 4 || !read_fields(end, fields, IOWAIT + 1))
             return false;
-        double idle_ns = idle * busy->tick_ns, now = (double)now_ns;
+        double idle_ns = ((double)fields[IDLE] + (double)fields[IOWAIT]) * busy->tick_ns, now = (double)now_ns;
         note_busy(&busy_ns[cpu++], now > idle_ns ? (uint64_t)(now - idle_ns) : 0);
         known = true;
     }
@@ -84,13 +87,52 @@ static bool busy_read(struct busy_clock *clock, const struct topology *topology,
     return known;
 }
 
+// Makes room for the CPUs up to `last`.
+static bool make_guests(struct host_busy *busy, unsigned last) {
+    size_t n = (size_t)last + 1;
+    double *guest = n > busy->n_guest ? realloc(busy->guest, n * sizeof *guest) : busy->guest;
+    if (!guest)
+        return false;
+    for (; busy->n_guest < n; busy->n_guest++)
+        guest[busy->n_guest] = -1;
+    busy->guest = guest;
+    return true;
+}
+
+// Lines of CPUs ascend.
+static bool busy_take_guests(struct busy_clock *clock, const struct topology *topology, uint64_t *guest_ns) {
+    struct host_busy *busy = (struct host_busy *)clock;
+    unsigned last = topology->cpus[topology->n_cpus - 1].id;
+    size_t cpu = 0;
+    bool known = false;
+    memset(guest_ns, 0, topology->n_cpus * sizeof *guest_ns);
+    if (!read_text(busy, last) || !make_guests(busy, last))
+        return false;
+    for (char *line = strstr(busy->text, "\ncpu"); line && cpu < topology->n_cpus; line = strstr(line + 1, "\ncpu")) {
+        char *end;
+        unsigned long long id = strtoull(line + 4, &end, 10), fields[FIELDS_N];
+        while (cpu < topology->n_cpus && topology->cpus[cpu].id < id)
+            cpu++;
+        if (cpu == topology->n_cpus || topology->cpus[cpu].id != id || end == line + 4 ||
+            !read_fields(end, fields, FIELDS_N))
+            continue;
+        double now = (double)fields[GUEST] + (double)fields[GUEST_NICE], before = busy->guest[id];
+        if (before >= 0 && now > before)
+            guest_ns[cpu] = (uint64_t)((now - before) * busy->tick_ns);
+        if (now > before)
+            busy->guest[id] = now;
+        known = true;
+    }
+    return known;
+}
+
 int host_busy_new(const char *procfs, struct busy_clock **out) {
     char path[4096];
     struct host_busy *busy = calloc(1, sizeof *busy);
     if (!busy)
         return -ENOMEM;
     (void)snprintf(path, sizeof path, "%s/stat", procfs);
-    *busy = (struct host_busy){.clock.read = busy_read, .tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK)};
+    *busy = (struct host_busy){.clock = {busy_read, busy_take_guests}, .tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK)};
     busy->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (busy->fd < 0) {
         int r = -errno;
@@ -106,6 +148,7 @@ struct busy_clock *host_busy_free(struct busy_clock *clock) {
     if (!busy)
         return NULL;
     close(busy->fd);
+    free(busy->guest);
     free(busy->text);
     free(busy);
     return NULL;

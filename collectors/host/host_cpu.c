@@ -144,7 +144,7 @@ bool host_cpu_hypervisor(const struct host_roots *roots, char *out, size_t size)
     char own[HOST_CPUID_MAX], files[HOST_CPUID_MAX], signature[13] = "";
     unsigned a, b, c, d, leaves;
     if (!describe_own(own, sizeof own, &leaves) || host_cpu_cpuid(roots, files, sizeof files) < 0 ||
-        strcmp(own, files) != 0 || host_cpu_hypervisor_flag(roots) != 1)
+        strcmp(own, files) != 0 || host_cpu_flag(roots, "hypervisor") != 1)
         return false;
     __cpuid(0x40000000, a, b, c, d);
     memcpy(signature, &b, 4);
@@ -172,13 +172,14 @@ bool host_cpu_hypervisor(const struct host_roots *roots, char *out, size_t size)
 }
 #endif
 
-int host_cpu_hypervisor_flag(const struct host_roots *roots) {
+int host_cpu_flag(const struct host_roots *roots, const char *flag) {
     char text[FILE_BYTES], flags[FILE_BYTES];
+    size_t length = strlen(flag);
     read_cpuinfo(roots, text, sizeof text);
     if (!cpuinfo_value(text, "flags", flags, sizeof flags)) // x86 has flags, Arm has Features
         return -1;
-    for (const char *at = flags; (at = strstr(at, "hypervisor")); at++)
-        if (at > flags && at[-1] == ' ' && (at[10] == ' ' || at[10] == '\0'))
+    for (const char *at = flags; (at = strstr(at, flag)); at++)
+        if ((at == flags || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
             return 1;
     return 0;
 }

@@ -29,9 +29,9 @@ bool host_cpu_nmi_watchdog(const struct host_roots *roots);
 // and the siblings that are online decide.
 bool host_cpu_smt_at_boot(const struct host_roots *roots);
 
-// 1 if the CPU tells programs that it runs under a hypervisor, 0 if not, -1 if its kind of CPU has no such flag or
-// /proc/cpuinfo does not say.
-int host_cpu_hypervisor_flag(const struct host_roots *roots);
+// 1 if x86 CPUs have this flag in /proc/cpuinfo, such as "hypervisor" where programs are told that they run under one;
+// 0 if not; -1 if this kind of CPU has no flags or the file does not say.
+int host_cpu_flag(const struct host_roots *roots, const char *flag);
 
 // Names the hypervisor by its signature in CPUID leaf 0x40000000. False if there is none, or if the files do not
 // describe the CPU that this runs on.

@@ -67,7 +67,7 @@ static const char *find_hypervisor(const struct host_roots *roots, const char *m
 void host_virtual_describe(const struct host_roots *roots, struct platform *out) {
     char machine[2 * LINE_BYTES], line[LINE_BYTES], text[4 * LINE_BYTES];
     read_machine(roots, machine, sizeof machine);
-    int flag = host_cpu_hypervisor_flag(roots);
+    int flag = host_cpu_flag(roots, "hypervisor");
     const char *hypervisor = flag == 0 ? NULL : find_hypervisor(roots, machine, line);
     if (flag == 0) {
         platform_set_text(out, PLATFORM_VIRTUAL_MACHINE, "no");

@@ -258,6 +258,19 @@ static void settle_window(struct channels *c, struct channel *channel, struct wi
     memcpy(channel->counts, c->fresh, n_events * sizeof *c->fresh);
 }
 
+// Time in which a guest had the counters belongs to the window: what the events count did not happen then. So the
+// counts do not stand for that time, too, and the window does not starve because of it.
+static void add_guest(struct window *window, uint64_t guest_ns) {
+    uint64_t enabled_ns = window->enabled_ns + guest_ns;
+    if (guest_ns == 0 || enabled_ns < guest_ns)
+        return;
+    if (window->running_ns >= window->enabled_ns)
+        window->running_ns += guest_ns;
+    else
+        window->running_ns = (uint64_t)((double)window->running_ns / (double)window->enabled_ns * (double)enabled_ns);
+    window->enabled_ns = enabled_ns;
+}
+
 static int read_channel(struct channels *c, const struct channel *channel, size_t n_events, struct pmu_times *times) {
     if (channel->handle < 0)
         return channel->handle;
@@ -285,6 +298,7 @@ struct window *channels_read(struct channels *c, unsigned cpu, unsigned group, s
     window->running_ns = times.running_ns - channel->times.running_ns;
     for (size_t e = 0; e < n_events; e++)
         window->counts[e] = c->fresh[e] - channel->counts[e];
+    add_guest(window, times.guest_ns - channel->times.guest_ns);
     settle_window(c, channel, window, times, n_events);
     return window;
 }

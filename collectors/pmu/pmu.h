@@ -14,8 +14,11 @@
 
 #include "core/spec/pmu_event.h"
 
+// The time for which a group was enabled, and was on the counters. Where guests have the counters for themselves (KVM's
+// mediated virtual PMU), events that exclude guests have neither while one runs: the driver tells how long that was,
+// beside the other two, as far as it can be sure (collectors/pmu/pmu_linux.c).
 struct pmu_times {
-    uint64_t enabled_ns, running_ns;
+    uint64_t enabled_ns, running_ns, guest_ns;
 };
 
 struct pmu;
@@ -36,7 +39,12 @@ struct pmu_ops {
 
 // Of a group that was enabled between two reads: the kernel dissolved it.
 static inline bool pmu_stands_still(const struct pmu_times *before, const struct pmu_times *now) {
-    return now->enabled_ns == before->enabled_ns;
+    return now->enabled_ns + now->guest_ns == before->enabled_ns + before->guest_ns;
+}
+
+// A guest had the counters all the time: nothing can be told of the group.
+static inline bool pmu_guest_only(const struct pmu_times *times) {
+    return times->enabled_ns == 0 && times->guest_ns > 0;
 }
 
 // What the kernel keeps of an open event: 1.75 KiB on x86 (1,365 bytes in the slab perf_event, 195 each in filp and

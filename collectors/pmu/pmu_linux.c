@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/array.h"
@@ -23,11 +24,22 @@
 // enabled time grow again, as if others held the counters. So such a group gets a second event, PERF_COUNT_SW_DUMMY,
 // which counts nothing and takes no counter. It costs a file descriptor, and groups of one event are rare.
 
+// Events that exclude guests are off the counters while a guest has these for itself (the mediated virtual PMU), and
+// their enabled and running times do not go on (kernel/events/core.c: perf_event_context.timeguest). How long that was
+// shows the clock: at least as long as passed between the end of the call that started the group and the beginning of
+// the one that stopped or read it, less its enabled time. Calls that take long make it seem shorter, never longer. A
+// group without a dummy event whose CPU went offline would look the same, so nothing is said of it.
+
 enum { EVENTS_MAX = 512 };
+enum { CLOCKS_DIFFER_NS = 1000000, CLOCKS_DIFFER_PART = 512 }; // two clocks: by so much, and by this part of the time
 
 struct linux_group {
-    int *fds; // [0] leads; NULL: free entry
-    size_t n; // with the dummy event
+    int *fds;           // [0] leads; NULL: free entry
+    size_t n;           // with the dummy event
+    bool watched;       // for guests: it excludes them
+    uint64_t begun_ns;  // when it was started, or last read since; 0: it is stopped
+    uint64_t passed_ns; // while it was started, since it was last read
+    struct pmu_times times;
 };
 
 struct pmu_linux {
@@ -46,6 +58,29 @@ static struct pmu_linux *of(struct pmu *pmu) { return (struct pmu_linux *)pmu; }
 static int perf_event_open(struct perf_event_attr *attr, int cpu, int leader) {
     long fd = syscall(SYS_perf_event_open, attr, -1, cpu, leader, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
+}
+
+static uint64_t clock_ns(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+// Adds the time since the group was started, before the call that stops or reads it.
+static void note_passed(struct linux_group *group, uint64_t now_ns) {
+    if (group->begun_ns > 0 && now_ns > group->begun_ns)
+        group->passed_ns += now_ns - group->begun_ns;
+}
+
+// Takes the times that were read, and how much of what has passed since the last read was a guest's.
+static void take_times(struct linux_group *group, uint64_t enabled_ns, uint64_t running_ns) {
+    uint64_t counted_ns = enabled_ns - group->times.enabled_ns;
+    uint64_t may_differ_ns = CLOCKS_DIFFER_NS + group->passed_ns / CLOCKS_DIFFER_PART;
+    if (enabled_ns >= group->times.enabled_ns && group->passed_ns > counted_ns + may_differ_ns)
+        group->times.guest_ns += group->passed_ns - counted_ns;
+    group->times.enabled_ns = enabled_ns;
+    group->times.running_ns = running_ns;
+    group->passed_ns = 0;
 }
 
 static void linux_advance(struct pmu *pmu, uint64_t now_ns) {
@@ -123,6 +158,7 @@ static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_
         if (fd < 0)
             return fd;
         group->fds[group->n] = fd;
+        group->watched = group->watched || attr.exclude_guest;
     }
     return 0;
 }
@@ -137,6 +173,7 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
     int r = group_open(l, cpu, events, n, &group);
     if (r == 0 && n == 1 && !l->moving)
         group_watch(&group, cpu);
+    group.watched = group.watched && group.n > 1;
     if (r == 0)
         r = table_add(l, group);
     if (r < 0)
@@ -147,8 +184,12 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
 }
 
 static int linux_enable(struct pmu *pmu, int handle, bool enabled) {
-    int leader = of(pmu)->groups[handle].fds[0];
-    return ioctl(leader, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
+    struct linux_group *group = &of(pmu)->groups[handle];
+    if (group->watched && !enabled)
+        note_passed(group, clock_ns());
+    int r = ioctl(group->fds[0], enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
+    group->begun_ns = group->watched && enabled && r == 0 ? clock_ns() : 0;
+    return r;
 }
 
 // What read(2) returns with this read_format, see perf_event_open(2).
@@ -158,15 +199,20 @@ struct read_buffer {
 
 static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
     struct read_buffer buffer;
-    const struct linux_group *group = &of(pmu)->groups[handle];
+    struct linux_group *group = &of(pmu)->groups[handle];
     size_t members = n == 1 ? group->n : n;
     size_t wanted = offsetof(struct read_buffer, counts) + members * sizeof *counts;
+    if (group->begun_ns > 0)
+        note_passed(group, clock_ns());
     ssize_t length = read(group->fds[0], &buffer, wanted);
     if (length < 0)
         return -errno;
     if ((size_t)length != wanted || buffer.n != members)
         return -ENODEV; // the kernel dissolved the group: its CPU went offline
-    *times = (struct pmu_times){.enabled_ns = buffer.enabled_ns, .running_ns = buffer.running_ns};
+    take_times(group, buffer.enabled_ns, buffer.running_ns);
+    if (group->begun_ns > 0)
+        group->begun_ns = clock_ns();
+    *times = group->times;
     for (size_t i = 0; i < n; i++)
         counts[i] = buffer.counts[i];
     return 0;
@@ -236,8 +282,9 @@ int pmu_linux_probe_hardware(void) {
 
 int pmu_linux_probe_event(uint32_t type, uint64_t config, unsigned cpu) {
     struct perf_event_attr attr = {.type = type, .size = sizeof attr, .config = config, .disabled = 1};
+    attr.exclude_guest = 1; // else no guest that gets the PMU for itself could be made meanwhile
     int fd = perf_event_open(&attr, (int)cpu, -1);
-    attr.exclude_guest = 1; // while a guest owns the PMU only so; some drivers never so
+    attr.exclude_guest = 0; // some drivers take no such bit
     if (fd < 0)
         fd = perf_event_open(&attr, (int)cpu, -1);
     if (fd < 0)

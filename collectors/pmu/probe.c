@@ -33,6 +33,7 @@ struct probe {
     unsigned too_many;         // the smallest number known not to fit
     unsigned n_surprises;      // sizes that did not fit at first
     size_t opened, asked, ran; // CPUs that opened the group, that gave an answer, and on which it ran
+    size_t guests;             // CPUs whose guest had the counters all the time
     uint64_t until_ns;         // end of RUNNING
     int error;                 // why a CPU could not open the group in this trial
     uint64_t calls, interrupts;
@@ -80,7 +81,7 @@ static void begin_trial(struct probe *p) {
     if (p->phase == DONE)
         return;
     p->size = p->asking ? p->fits : again ? p->too_many : (p->fits + p->too_many) / 2;
-    p->opened = p->asked = p->ran = p->cpu = 0;
+    p->opened = p->asked = p->ran = p->guests = p->cpu = 0;
     p->error = 0;
 }
 
@@ -167,7 +168,9 @@ static void close_cpu(struct probe *p, size_t cpu) {
         p->interrupts += 1 + n;
         r = p->pmu->ops->read(p->pmu, p->handles[cpu], &times, counts, n);
     }
-    p->asked += r >= 0 || is_about_counters(r);
+    bool guest = r >= 0 && pmu_guest_only(&times);
+    p->guests += guest;
+    p->asked += r >= 0 ? !guest : is_about_counters(r);
     p->ran += r >= 0 && times.running_ns > 0;
     if (p->handles[cpu] >= 0)
         p->pmu->ops->close(p->pmu, p->handles[cpu]);
@@ -182,8 +185,9 @@ static bool pass(struct probe *p, void (*act)(struct probe *p, size_t cpu)) {
     return p->cpu == p->topology->n_cpus;
 }
 
+// Where guests leave no CPU to ask, the kernel's word counts: it has opened the group.
 static void end_trial(struct probe *p) {
-    bool ran = p->ran > 0 && 2 * p->ran >= p->asked;
+    bool ran = p->asked > 0 ? p->ran > 0 && 2 * p->ran >= p->asked : p->guests > 0 && !p->asking;
     if (p->asking) {
         p->runs_beside = ran;
         return;

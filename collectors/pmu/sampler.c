@@ -21,7 +21,8 @@
 struct sampler {
     const struct plan *plan;
     const struct topology *topology;
-    struct busy_clock *busy_clock; // NULL: not known
+    struct busy_clock *busy_clock;  // NULL: not known
+    struct busy_clock *guest_clock; // NULL: nobody asks
     struct schedule schedule;
     struct channels *channels;
     struct sampler_core *cores;
@@ -71,6 +72,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     s->schedule = schedule_of(plan, topology->n_cores, interval_ns, request->seed);
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
+    s->guest_clock = request->guests ? request->busy_clock : NULL;
     s->tick = request->first_round * s->schedule.n_ticks;
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
@@ -251,8 +253,14 @@ static bool read_busy_clock(struct sampler *s, uint64_t now_ns) {
     return since;
 }
 
+static void read_guests(struct sampler *s) {
+    uint64_t *guest_ns = s->guest_clock ? readings_guests(s->readings, s->topology->n_cpus) : NULL;
+    s->readings->guests_known = guest_ns && s->guest_clock->take_guests(s->guest_clock, s->topology, guest_ns);
+}
+
 static void end_readings(struct sampler *s, uint64_t now_ns) {
     channels_retry(s->channels);
+    read_guests(s);
     s->readings->end_ns = now_ns;
     s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
     s->error = channels_take_error(s->channels);

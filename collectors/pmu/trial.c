@@ -83,7 +83,9 @@ static int answer_of(struct trial *t, size_t cpu) {
         r = t->pmu->ops->read(t->pmu, r, &times, t->counts, group->n_events);
         t->calls++;
     }
-    return r < 0 ? (is_about_events(r) ? 0 : -EAGAIN) : times.running_ns > 0;
+    if (r < 0)
+        return is_about_events(r) ? 0 : -EAGAIN;
+    return pmu_guest_only(&times) ? -EAGAIN : times.running_ns > 0;
 }
 
 static void close_group(struct trial *t) {

@@ -35,7 +35,7 @@ struct trial *trial_free(struct trial *trial); // closes what is open
 int trial_step(struct trial *trial, uint64_t now_ns, uint64_t quiet_until_ns, uint64_t *deadline_ns);
 
 // 1 if the group ran, 0 if it did not or its events were refused; -EAGAIN if it could not be tried: the core is
-// offline, or files or memory were short.
+// offline, guests had its counters all the time, or files or memory were short.
 int trial_answer(const struct trial *trial, size_t group);
 
 // The cost so far, as sampler_calls and sampler_interrupts.

@@ -116,7 +116,8 @@ static int sim_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64
     found->cpu->interrupts += sim_cpu_interrupted_by(found->cpu, group, SIM_READ);
     sim_cpu_account(found->cpu, group);
     sim_group_look(group);
-    *times = (struct pmu_times){.enabled_ns = group->enabled_ns, .running_ns = group->running_ns};
+    *times = (struct pmu_times){
+        .enabled_ns = group->enabled_ns, .running_ns = group->running_ns, .guest_ns = group->guest_ns};
     for (size_t i = 0; i < n; i++)
         counts[i] = sim_group_count(group, i);
     return 0;
@@ -256,13 +257,20 @@ int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selec
     return r;
 }
 
-// True if the CPU is offline at `now_ns`. *until_ns is the earliest time at which that may change.
-static bool is_away(const struct sim_cpu *cpu, uint64_t now_ns, uint64_t *until_ns) {
+// Time passes beside a guest, too.
+static bool hinders(enum scenario_rival_kind kind, unsigned event) {
+    bool guest = kind == RIVAL_GUEST || kind == RIVAL_MEDIATED;
+    return kind == RIVAL_OFFLINE || (guest && event != CATALOG_CPU_SECONDS);
+}
+
+// True if the event cannot happen at `now_ns`, as the CPU is offline or a guest's. *until_ns is the earliest time at
+// which that may change.
+static bool is_away(const struct sim_cpu *cpu, unsigned event, uint64_t now_ns, uint64_t *until_ns) {
     bool away = false;
     *until_ns = UINT64_MAX;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
         const struct sim_rival *rival = &cpu->rivals[i];
-        if (rival->kind != RIVAL_OFFLINE)
+        if (!hinders(rival->kind, event))
             continue;
         away |= sim_window_active(&rival->window, now_ns);
         uint64_t next_ns = sim_window_next_ns(&rival->window, now_ns);
@@ -278,7 +286,7 @@ double pmu_sim_truth(const struct pmu *pmu, unsigned cpu, unsigned event, uint64
     struct sim_count count = {0};
     uint64_t end_ns = to_ns - sim->epoch_ns, next_ns;
     for (uint64_t at_ns = from_ns - sim->epoch_ns; at_ns < end_ns; at_ns = next_ns) {
-        bool away = is_away(simulated, at_ns, &next_ns);
+        bool away = is_away(simulated, event, at_ns, &next_ns);
         next_ns = next_ns < end_ns ? next_ns : end_ns;
         if (!away)
             sim_load_count(simulated->load, simulated->load_phase_ns + at_ns, simulated->load_phase_ns + next_ns,

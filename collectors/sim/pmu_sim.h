@@ -22,7 +22,7 @@ int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, 
 int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selected, struct topology **out);
 
 // How often the event truly happened on this CPU between two times, from_ns >= epoch_ns. Nothing happens while the CPU
-// is offline.
+// is offline, or runs a guest.
 double pmu_sim_truth(const struct pmu *pmu, unsigned cpu, unsigned event, uint64_t from_ns, uint64_t to_ns);
 
 // How many calls to this PMU would have interrupted the CPU so far if another CPU had made them: all that start or stop

@@ -131,13 +131,14 @@ static bool fits(const struct sim_cpu *cpu, const struct sim_group *group, enum 
 
 void sim_cpu_account(const struct sim_cpu *cpu, struct sim_group *group) {
     uint64_t elapsed_ns = cpu->now_ns - group->accounted_ns;
-    if (group->on) {
+    if (group->on && !cpu->guest) {
         uint64_t from_ns = cpu->load_phase_ns + group->accounted_ns;
         sim_load_count(cpu->load, from_ns, from_ns + elapsed_ns, group->events, group->n_events, group->counts);
-        group->running_ns += elapsed_ns;
     }
+    if (group->on && !cpu->mediated)
+        group->running_ns += elapsed_ns;
     if (group->enabled)
-        group->enabled_ns += elapsed_ns;
+        *(cpu->mediated ? &group->guest_ns : &group->enabled_ns) += elapsed_ns;
     group->accounted_ns = cpu->now_ns;
 }
 
@@ -305,13 +306,23 @@ static void jump(struct sim_cpu *cpu, int64_t by) {
     }
 }
 
+// A guest begins or ends to run.
+static void meet_guests(struct sim_cpu *cpu, bool guest, bool mediated) {
+    for (unsigned rank = 0; rank < SIM_RANK_N && (guest != cpu->guest || mediated != cpu->mediated); rank++) {
+        struct sim_group *group;
+        TAILQ_FOREACH(group, &cpu->queues[rank], queued) { sim_cpu_account(cpu, group); }
+    }
+    cpu->guest = guest;
+    cpu->mediated = mediated;
+}
+
 static bool has_group(const struct sim_rival *rival) {
     return rival->kind == RIVAL_PINNED || rival->kind == RIVAL_FLEXIBLE || rival->kind == RIVAL_TASK;
 }
 
 // Rivals come and go as the current time demands. After the CPU was offline, rivals open their groups anew.
 static void meet_rivals(struct sim_cpu *cpu) {
-    bool offline = false, refusing = false;
+    bool offline = false, refusing = false, guest = false, mediated = false;
     cpu->next_edge_ns = UINT64_MAX;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
         struct sim_rival *rival = &cpu->rivals[i];
@@ -321,6 +332,8 @@ static void meet_rivals(struct sim_cpu *cpu) {
         rival->present = active;
         offline |= active && rival->kind == RIVAL_OFFLINE;
         refusing |= active && rival->kind == RIVAL_REFUSE;
+        mediated |= active && rival->kind == RIVAL_MEDIATED;
+        guest |= mediated || (active && rival->kind == RIVAL_GUEST);
         uint64_t next_ns = sim_window_next_ns(&rival->window, cpu->now_ns);
         cpu->next_edge_ns = next_ns < cpu->next_edge_ns ? next_ns : cpu->next_edge_ns;
     }
@@ -328,6 +341,7 @@ static void meet_rivals(struct sim_cpu *cpu) {
         go_offline(cpu);
     cpu->offline = offline;
     cpu->refusing = refusing;
+    meet_guests(cpu, guest, mediated);
     for (size_t i = 0; i < cpu->n_rivals; i++) {
         struct sim_rival *rival = &cpu->rivals[i];
         if (!has_group(rival))

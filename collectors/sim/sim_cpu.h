@@ -39,7 +39,8 @@ struct sim_cpu {
     struct sim_queue queues[SIM_RANK_N]; // enabled groups, in the order of their turns
     bool steady;                         // another tick would change nothing
     bool offline, refusing;
-    unsigned generation; // grows whenever the CPU goes offline: earlier groups are dead
+    bool guest, mediated; // one runs; one runs that has the counters for itself
+    unsigned generation;  // grows whenever the CPU goes offline: earlier groups are dead
     struct sim_rival *rivals;
     size_t n_rivals;
     uint64_t interrupts; // caused by calls for its groups

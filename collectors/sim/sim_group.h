@@ -41,6 +41,7 @@ struct sim_group {
     unsigned generation;   // of the CPU when the group was opened
     uint64_t accounted_ns; // times and counts are up to date until here
     uint64_t enabled_ns, running_ns;
+    uint64_t guest_ns; // while a guest had the counters for itself
 };
 
 // Creates topdownd's event group of these events. -ENOENT: the catalog has no event of such a code; -EINVAL: a group

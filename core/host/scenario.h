@@ -50,7 +50,10 @@ enum scenario_rival_kind {
     RIVAL_TASK,     // a task's event group: gets what CPU-wide groups leave
     RIVAL_REFUSE,   // event groups cannot be opened (-EMFILE)
     RIVAL_OFFLINE,  // the CPU is offline: groups do not run and cannot be opened (-ENODEV)
-    RIVAL_JUMP      // no rival: when it comes, the counts of all groups on the counters change by `by`
+    RIVAL_JUMP,     // no rival: when it comes, the counts of all groups on the counters change by `by`
+    // A guest runs: what the load does meanwhile does not happen. Only tests have one: files name none
+    RIVAL_GUEST,   // event groups go on, and count nothing
+    RIVAL_MEDIATED // it has the counters for itself: event groups, and their times, stand still
 };
 struct scenario_rival {
     enum scenario_rival_kind kind;

@@ -189,6 +189,18 @@ static void put_cores(struct recording_buffer *out, const struct readings *readi
     bytes_put_varint(out, readings->n_missed);
 }
 
+// Guests are rare: the last CPU that had one ends the list.
+static void put_guests(struct recording_buffer *out, const struct readings *readings) {
+    size_t n = readings->n_guests;
+    if (!readings->guests_known)
+        return;
+    while (n > 0 && readings->guest_ns[n - 1] == 0)
+        n--;
+    bytes_put_varint(out, n);
+    for (size_t cpu = 0; cpu < n; cpu++)
+        bytes_put_varint(out, readings->guest_ns[cpu]);
+}
+
 // Remembers the window from which the next one's differences are taken.
 static void move_on(struct window *before, const struct window *window) {
     before->cpu = window->cpu;
@@ -210,8 +222,10 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
         put_window(out, window, &before, plan->groups[window->group].n_events);
         move_on(&before, window);
     }
-    if (readings->by_core)
+    if (readings->by_core) {
         put_cores(out, readings);
+        put_guests(out, readings);
+    }
     return bytes_end(out, begin);
 }
 
@@ -290,6 +304,20 @@ static void get_ended(struct bytes_cursor *in, struct readings *readings, const 
             readings_note_window(readings, &readings->windows[i]);
 }
 
+// Since version 7, where guests are excluded.
+static int get_guests(struct bytes_cursor *in, struct readings *readings, size_t n_cpus) {
+    if (in->bad || in->at == in->end)
+        return 0;
+    size_t n = (size_t)bytes_get_varint(in, n_cpus);
+    uint64_t *guest_ns = readings_guests(readings, n_cpus);
+    if (!guest_ns)
+        return -ENOMEM;
+    for (size_t cpu = 0; cpu < n && !in->bad; cpu++)
+        guest_ns[cpu] = bytes_get_varint(in, UINT64_MAX);
+    readings->guests_known = !in->bad;
+    return 0;
+}
+
 static void get_cores(struct bytes_cursor *in, struct readings *readings, const struct plan *plan,
                       const struct topology *topology) {
     bool round_over = bytes_get_varint(in, 1) != 0;
@@ -348,7 +376,9 @@ int recording_get_round(const struct recording_record *record, const struct plan
     }
     if (by_core && !in.bad)
         get_cores(&in, readings, plan, topology);
-    int r = bytes_done(&in) ? 0 : -EBADMSG;
+    int r = by_core ? get_guests(&in, readings, topology->n_cpus) : 0;
+    if (r == 0 && !bytes_done(&in))
+        r = -EBADMSG;
     if (r == 0 && recording_resident_pairs(plan))
         r = recording_resident_round(readings, plan, topology->n_cpus);
     if (r < 0) {

@@ -21,7 +21,7 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
-enum { RECORDING_VERSION = 6, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
+enum { RECORDING_VERSION = 7, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
     RECORDING_HEADER = 'R',

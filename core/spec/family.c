@@ -26,6 +26,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_COVERED] = {PREFIX "covered_cpu_seconds_total", "counter", "CPU time that the totals represent."},
     [FAMILY_UNCOVERED] = {PREFIX "uncovered_cpu_seconds_total", "counter",
                           "CPU time that the totals do not represent, by reason."},
+    [FAMILY_GUEST] = {PREFIX "guest_cpu_seconds_total", "counter",
+                      "CPU time that KVM guests had, in which events that exclude guests count nothing."},
     [FAMILY_CPUS] = {PREFIX "cpus", "gauge", "CPUs by state."},
     [FAMILY_WINDOWS] = {PREFIX "event_group_windows_total", "counter",
                         "Windows in which an event group was to count, by result."},
@@ -124,6 +126,8 @@ const struct family_info family_table[FAMILY_N] = {
                             "Time of one CPU that its totals represent."},
     [FAMILY_CPU_UNCOVERED] = {PREFIX "cpu_uncovered_seconds_total", "counter",
                               "Time of one CPU that its totals do not represent, by reason."},
+    [FAMILY_CPU_GUEST] = {PREFIX "cpu_guest_seconds_total", "counter",
+                          "Time that KVM guests had the CPU, in which events that exclude guests count nothing."},
     [FAMILY_CPU_OMITTED] = {PREFIX "cpu_series_omitted", "gauge", "Series left out above max_cpu_series, by kind."},
 };
 

@@ -178,8 +178,15 @@ static void write_ages(struct derive *d, const struct readings *readings, struct
         out->values[snapshot_gauges_age(d->layout)] = ended;
 }
 
+static void take_guests(struct derive *d, const struct readings *readings) {
+    d->guests_known = d->guests_known || readings->guests_known;
+    for (size_t cpu = 0; cpu < derive_n_cpus(d) && readings->guests_known; cpu++)
+        totals_add(d->totals, cpu, snapshot_guest(d->layout, 0), (double)readings->guest_ns[cpu] * 1e-9);
+}
+
 void derive_round(struct derive *d, const struct readings *readings, struct snapshot *out) {
     begin_rounds(d, readings);
+    take_guests(d, readings);
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);

@@ -51,6 +51,7 @@ struct derive {
     bool scaled;                           // the readings at hand are
     double seconds;                        // of the last round: gauges and their sums are for this time
     bool gauges_age;                       // some snapshot had the gauges of the one before
+    bool guests_known;                     // readings have told of guests
     uint64_t rounds;                       // readings so far, from the first round that has ended
 };
 

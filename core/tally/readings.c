@@ -60,6 +60,7 @@ struct readings *readings_new_core(const struct plan *plan, size_t n_cpus) {
 
 struct readings *readings_free(struct readings *readings) {
     if (readings) {
+        free(readings->guest_ns);
         free(readings->made);
         free(readings->counts);
         free(readings->windows);
@@ -74,8 +75,15 @@ void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns
     readings->start_ns = readings->end_ns = start_ns;
     readings->n_cores = readings->n_windows = readings->n_counts = 0;
     readings->n_counted = readings->n_missed = 0;
-    readings->by_core = false;
+    readings->by_core = readings->guests_known = false;
     readings->round_over = true;
+}
+
+uint64_t *readings_guests(struct readings *readings, size_t n_cpus) {
+    if (!readings->guest_ns)
+        readings->guest_ns = calloc(n_cpus + 1, sizeof *readings->guest_ns);
+    readings->n_guests = n_cpus;
+    return readings->guest_ns;
 }
 
 void readings_add_core(struct readings *readings, const struct core_round *round) {

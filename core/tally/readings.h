@@ -80,6 +80,9 @@ struct readings {
     uint64_t *counts; // memory for the windows' counts
     size_t n_counts, counts_max;
     struct window_made *made; // memory for the windows' `made`; usually NULL
+    bool guests_known;        // guest_ns is that of these readings
+    uint64_t *guest_ns;       // [cpu]: for how long guests had the CPU since the readings before; NULL: it never was
+    size_t n_guests;          // CPUs there
 };
 
 // Makes room for the windows of one round of `plan` on every CPU. NULL if out of memory.
@@ -96,6 +99,9 @@ void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns
 // Appends a window with room for n_counts counts, all zero. Never fails: more windows than a round has are a bug of the
 // caller.
 struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts);
+
+// Memory for guest_ns of so many CPUs, as many at each call. NULL if out of memory. Whoever fills it sets guests_known.
+uint64_t *readings_guests(struct readings *readings, size_t n_cpus);
 
 // Notes that a window of an event group that rotates has ended since the readings before these.
 void readings_note_window(struct readings *readings, const struct window *window);

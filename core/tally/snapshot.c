@@ -8,8 +8,8 @@
 
 // A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error, bound_since), then totals
 // (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events,
-// covered, UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per
-// event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages of the
+// covered, UNCOVERED_N uncovered, guest). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running;
+// per event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages of the
 // gauges; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.001, 0.01};
@@ -127,6 +127,10 @@ size_t snapshot_uncovered(const struct snapshot_layout *layout, size_t scope, en
     return snapshot_covered(layout, scope) + 1 + (size_t)reason;
 }
 
+size_t snapshot_guest(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_uncovered(layout, scope, UNCOVERED_N);
+}
+
 size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result) {
     return layout->n_scopes * layout->scope_stride + group * GROUP_STRIDE + (size_t)result;
 }
@@ -223,7 +227,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
     layout->n_scopes = scope_count(topology);
     layout->n_metrics = plan->n_metrics;
     layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
-    layout->scope_stride = snapshot_uncovered(layout, 0, UNCOVERED_N); // scope 0 starts at 0 for any stride
+    layout->scope_stride = snapshot_guest(layout, 0) + 1; // scope 0 starts at 0 for any stride
     layout->n_values = snapshot_self(layout, SELF_N);
     return layout;
 }

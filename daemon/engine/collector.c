@@ -98,6 +98,7 @@ int collector_start(struct collector *c, struct snapshot_layout *layout) {
                                             .topology = layout->topology,
                                             .pmu = c->pmu,
                                             .busy_clock = c->busy_clock,
+                                            .guests = c->source->exclude_guest,
                                             .interval_ns = c->interval_ns,
                                             .whole_rounds = c->whole_rounds,
                                             .seed = c->seed,

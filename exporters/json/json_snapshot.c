@@ -34,6 +34,11 @@ static size_t uncovered_of(const struct snapshot_layout *layout, size_t scope, s
     return snapshot_uncovered(layout, scope, (enum uncovered)i);
 }
 
+static size_t guest_of(const struct snapshot_layout *layout, size_t scope, size_t i) {
+    (void)i;
+    return snapshot_guest(layout, scope);
+}
+
 static const char *reason_of(const struct json_of *of, size_t i) {
     const char *reason = view_absent_text(of->view, of->snapshot, of->scope, i);
     return reason[0] ? reason : NULL;
@@ -133,12 +138,14 @@ static void add_metric(struct json_form *form, const struct view *view, enum jso
     json_end_object(&form->json);
 }
 
-static void add_coverage(struct json_form *form) {
+static void add_coverage(struct json_form *form, const struct view *view) {
     json_form_value(form, "covered_cpu_seconds", covered_of, 0);
     json_begin_object(&form->json, "uncovered_cpu_seconds");
     for (int reason = 0; reason < UNCOVERED_N; reason++)
         json_form_value(form, uncovered_name((enum uncovered)reason), uncovered_of, (size_t)reason);
     json_end_object(&form->json);
+    if (view->guests_excluded)
+        json_form_value(form, "guest_cpu_seconds", guest_of, 0);
 }
 
 static void write_form(struct json_form *form, const struct view *view, const struct snapshot *snapshot,
@@ -157,7 +164,7 @@ static void write_form(struct json_form *form, const struct view *view, const st
     for (size_t e = 0; e < layout->n_events; e++)
         json_form_value(form, layout->catalog->events[layout->events[e]].name, snapshot_event, e);
     json_end_object(json);
-    add_coverage(form);
+    add_coverage(form, view);
     if (kind == JSON_HOST)
         json_attention(json, view, snapshot);
     json_end_object(json);

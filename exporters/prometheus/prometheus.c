@@ -66,6 +66,13 @@ static void add_covered(struct prometheus_page *page, const struct view *view) {
     }
 }
 
+static void add_guest(struct prometheus_page *page, const struct view *view) {
+    for (size_t s = 0; s < view->layout->topology->n_sockets && view->guests_excluded; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_guest(view->layout, scope.scope));
+    }
+}
+
 static void add_all_uncovered(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
@@ -311,6 +318,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
         {.family = FAMILY_BOUND_CERTAIN, .add = page_add_bounds_certain},
         {.family = FAMILY_COVERED, .add = add_covered},
         {.family = FAMILY_UNCOVERED, .add = add_all_uncovered},
+        {.family = FAMILY_GUEST, .add = add_guest},
         {.family = FAMILY_CPUS, .add = add_cpus},
         {.family = FAMILY_WINDOWS, .add = add_windows},
         {.family = FAMILY_ENABLED, .add = add_enabled},

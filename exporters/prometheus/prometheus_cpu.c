@@ -55,6 +55,13 @@ static void add_cpu_covered(struct prometheus_page *page, const struct view *vie
     }
 }
 
+static void add_cpu_guest(struct prometheus_page *page, const struct view *view) {
+    for (size_t cpu = 0; cpu < view->layout->topology->n_cpus && view->guests_excluded; cpu++) {
+        struct page_scope scope = page_cpu_labels(view, cpu);
+        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_guest(view->layout, scope.scope));
+    }
+}
+
 static void add_cpu_uncovered(struct prometheus_page *page, const struct view *view) {
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
         struct page_scope scope = page_cpu_labels(view, cpu);
@@ -77,6 +84,8 @@ static size_t count_covered(const struct view *view) {
     return 1;
 }
 
+static size_t count_guest(const struct view *view) { return view->guests_excluded; }
+
 static size_t count_uncovered(const struct view *view) {
     (void)view;
     return UNCOVERED_N;
@@ -89,7 +98,7 @@ static size_t count_metrics(const struct view *view) {
     return n;
 }
 
-enum kind { CATEGORIES, CONTENTION, EVENTS, COVERED, UNCOVERED, METRICS, KINDS_N };
+enum kind { CATEGORIES, CONTENTION, EVENTS, COVERED, UNCOVERED, GUEST, METRICS, KINDS_N };
 
 static const struct {
     const char *name;                                           // for a label, and for people
@@ -102,11 +111,12 @@ static const struct {
     [EVENTS] = {"events", count_events, add_cpu_events, FAMILY_CPU_EVENT},
     [COVERED] = {"covered", count_covered, add_cpu_covered, FAMILY_CPU_COVERED},
     [UNCOVERED] = {"uncovered", count_uncovered, add_cpu_uncovered, FAMILY_CPU_UNCOVERED},
+    [GUEST] = {"guest", count_guest, add_cpu_guest, FAMILY_CPU_GUEST},
     [METRICS] = {"metrics", count_metrics, NULL, FAMILY_N},
 };
 
 // The kinds from the least useful one on: metrics follow from raw events, and level 1 is what the page is for.
-static const enum kind LEFT_OUT_FIRST[KINDS_N] = {EVENTS, METRICS, UNCOVERED, CONTENTION, COVERED, CATEGORIES};
+static const enum kind LEFT_OUT_FIRST[KINDS_N] = {EVENTS, METRICS, GUEST, UNCOVERED, CONTENTION, COVERED, CATEGORIES};
 
 static size_t count_kind(const struct shown *shown, enum kind kind) {
     size_t n = 0;

@@ -87,6 +87,12 @@ class Kernel:
                 found[int(rest[0])]["dead"] = True
         return found, refused
 
+    def opens(self):
+        """(type, exclude_guest, errno) of each event that was ever opened, 0, or refused, in order."""
+        path = os.path.join(self.folder, "log")
+        lines = [line.split() for line in e2e.read_text(path).splitlines()] if os.path.exists(path) else []
+        return [(int(words[2]), int(words[6]), int(words[7])) for words in lines if words[0] == "open"]
+
     def opened(self):
         """{(PMU, CPU): how often each of its events is open} of those PMUs outside the cores that have any."""
         events, _ = self.events()

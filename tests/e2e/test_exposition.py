@@ -203,7 +203,7 @@ def documented():
 
 def seen(path):
     """{family: (types, labels)} of all scenarios, and of the toy host of the unit tests, which has all kinds of trouble."""
-    toys = {"/metrics": ["toy.prom"], "/metrics/cpu": []}[path]
+    toys = {"/metrics": ["toy.prom"], "/metrics/cpu": ["toy_cpu_simulated.prom"]}[path]
     pages = [host.text(path) for host in exposed()]
     pages += [e2e.read_text(os.path.join(ROOT, "tests/data/golden", toy)) for toy in toys]
     found = {}

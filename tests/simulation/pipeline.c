@@ -195,6 +195,7 @@ static void start_sampler(struct pipeline *p) {
                                                            .topology = p->layout->topology,
                                                            .pmu = &p->recorder.pmu,
                                                            .busy_clock = p->busy_clock,
+                                                           .guests = p->busy_clock && p->busy_clock->take_guests,
                                                            .interval_ns = interval_of(p),
                                                            .whole_rounds = p->whole_rounds,
                                                            .seed = p->seed,

@@ -83,7 +83,7 @@ static bool read_sleepers(struct busy_clock *clock, const struct topology *topol
 
 static void check_sleeping_core(uint64_t slot_ns) {
     enum { TASKS = 200, STEPS = 2 * STEPS_A_SECOND };
-    struct sleepers sleepers = {{read_sleepers}, UINT64_MAX, 0};
+    struct sleepers sleepers = {.clock.read = read_sleepers, .from_ns = UINT64_MAX};
     struct pipeline p;
     uint64_t random = 3;
     start(&p, DEFAULT_GROUPS, slot_ns, &sleepers.clock, 12);

@@ -189,6 +189,7 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
     values[snapshot_covered(layout, s)] = n * 100 + 0.125;
     for (int r = 0; r < UNCOVERED_N; r++)
         values[snapshot_uncovered(layout, s, (enum uncovered)r)] = n + r * 0.5;
+    values[snapshot_guest(layout, s)] = n + 0.25;
 }
 
 static inline void host_fill_self(const struct exporter_host *host, struct snapshot *snapshot) {

@@ -252,6 +252,60 @@ static void test_huge_numbers_and_many_cpus(void **state) {
     setup_deinit(&setup);
 }
 
+// The columns guest and guest_nice are the ninth and tenth (proc(5)), in ticks of 10 ms.
+static void write_guests(const struct host_tree *tree, const unsigned *guest, const unsigned *guest_nice) {
+    char text[2048] = "";
+    strcat(text, AROUND[0]);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        if (guest[cpu] > 0)
+            (void)sprintf(text + strlen(text), "cpu%u 900 0 30 1000 5 1 2 3 %u %u\n", cpu, guest[cpu], guest_nice[cpu]);
+    strcat(text, AROUND[1]);
+    host_tree_write(tree, "stat", text);
+}
+
+static void test_guests_are_told_since_the_last_time(void **state) {
+    struct setup setup;
+    uint64_t guest_ns[CPUS] = {7, 7, 7, 7};
+    write_guests(*state, (const unsigned[]){100, 200, 300, 400}, (const unsigned[CPUS]){0});
+    setup_init(&setup, *state);
+    assert_true(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    for (size_t cpu = 0; cpu < CPUS; cpu++)
+        assert_true(guest_ns[cpu] == 0); // what was before is nobody's
+    write_guests(*state, (const unsigned[]){101, 200, 350, 399}, (const unsigned[]){2, 0, 0, 0});
+    assert_true(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    assert_true(guest_ns[0] == 30000000 && guest_ns[1] == 0 && guest_ns[2] == 500000000);
+    assert_true(guest_ns[3] == 0); // a count that fell is none
+    write_guests(*state, (const unsigned[]){101, 200, 350, 401}, (const unsigned[]){2, 0, 0, 0});
+    assert_true(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    assert_true(guest_ns[0] == 0 && guest_ns[1] == 0 && guest_ns[2] == 0 && guest_ns[3] == 10000000);
+    setup_deinit(&setup);
+}
+
+static void test_a_cpu_that_was_away_has_its_guests_since_it_was_seen(void **state) {
+    struct setup setup;
+    uint64_t guest_ns[CPUS];
+    write_guests(*state, (const unsigned[]){100, 200, 300, 400}, (const unsigned[CPUS]){0});
+    setup_init(&setup, *state);
+    assert_true(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    write_guests(*state, (const unsigned[]){100, 0, 310, 400}, (const unsigned[CPUS]){0}); // CPU 1 is offline
+    assert_true(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    assert_true(guest_ns[1] == 0 && guest_ns[2] == 100000000);
+    write_guests(*state, (const unsigned[]){100, 230, 310, 400}, (const unsigned[CPUS]){0});
+    assert_true(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    assert_true(guest_ns[1] == 300000000 && guest_ns[2] == 0);
+    setup_deinit(&setup);
+}
+
+static void test_a_kernel_without_these_columns_tells_nothing_of_guests(void **state) {
+    struct setup setup;
+    uint64_t guest_ns[CPUS];
+    write_stat(*state, (const double[]){100, 200, 300, 400});
+    setup_init(&setup, *state);
+    host_tree_write(*state, "stat", "cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8\ncpu1 1 2 3 4 5 6 7 8\n");
+    assert_false(setup.clock->take_guests(setup.clock, setup.topology, guest_ns));
+    setup_deinit(&setup);
+}
+
 static void test_without_the_file_there_is_no_clock(void **state) {
     const struct host_tree *tree = *state;
     struct busy_clock *clock;
@@ -272,6 +326,9 @@ int main(void) {
         ON_A_TREE(test_what_is_not_as_expected_is_not_known),
         ON_A_TREE(test_cut_at_every_byte_it_invents_nothing),
         ON_A_TREE(test_huge_numbers_and_many_cpus),
+        ON_A_TREE(test_guests_are_told_since_the_last_time),
+        ON_A_TREE(test_a_cpu_that_was_away_has_its_guests_since_it_was_seen),
+        ON_A_TREE(test_a_kernel_without_these_columns_tells_nothing_of_guests),
         ON_A_TREE(test_without_the_file_there_is_no_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,23 @@ static void test_the_device_of_kvm_means_that_guests_can_be_made(void **state) {
     assert_true(host_guests_possible(&tree->roots));
 }
 
+static bool possible_with(struct host_tree *tree, const char *cpuinfo) {
+    host_tree_write(tree, "cpuinfo", cpuinfo);
+    return host_guests_possible(&tree->roots);
+}
+
+// KVM may be loaded later: the CPU tells. Of the flags of VMX (vmx flags) and of names that hold another one's nothing
+// follows.
+static void test_x86_cpus_that_can_run_guests_may_have_some_without_kvm(void **state) {
+    struct host_tree *tree = *state;
+    assert_true(possible_with(tree, "processor\t: 0\nflags\t\t: fpu vme vmx smx\n"));
+    assert_true(possible_with(tree, "processor\t: 0\nflags\t\t: svm fpu\n"));
+    assert_true(possible_with(tree, "processor\t: 0\nflags\t\t: fpu hypervisor vmx\n")); // guests of a guest
+    assert_false(possible_with(tree, "processor\t: 0\nflags\t\t: fpu svm_lock smx vmxx xsvm\n"));
+    assert_false(possible_with(tree, "processor\t: 0\nflags\t\t: fpu vme\nvmx flags\t: vnmi vmx svm\n"));
+    assert_false(possible_with(tree, "processor\t: 0\nFeatures\t: fp asimd vmx svm\n")); // Arm
+}
+
 static void test_a_root_that_is_too_long_names_no_device(void **state) {
     (void)state;
     char root[1024];
@@ -37,6 +54,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_the_module_alone_is_not_enough_where_the_cpu_cannot, host_tree_setup,
                                         host_tree_teardown),
         cmocka_unit_test_setup_teardown(test_the_device_of_kvm_means_that_guests_can_be_made, host_tree_setup,
+                                        host_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_x86_cpus_that_can_run_guests_may_have_some_without_kvm, host_tree_setup,
                                         host_tree_teardown),
         cmocka_unit_test(test_a_root_that_is_too_long_names_no_device),
     };

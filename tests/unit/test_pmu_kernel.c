@@ -14,13 +14,14 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collectors/pmu/pmu_linux.h"
 
-// The driver's requests to the kernel, down to the last bit. This program has its own syscall() and ioctl(), which take
-// precedence over the C library's: a fake kernel that opens any event as an empty file in memory and records the
-// requests. So these tests need neither a PMU nor permissions.
+// The driver's requests to the kernel, down to the last bit. This program has its own syscall(), ioctl() and
+// clock_gettime(), which take precedence over the C library's: a fake kernel that opens any event as an empty file in
+// memory and records the requests. So these tests need neither a PMU nor permissions.
 
 enum { OPENED_MAX = 32, CONTROLS_MAX = 16, TYPE = 42 };
 
@@ -35,7 +36,10 @@ static struct {
         unsigned long request, argument;
     } controls[CONTROLS_MAX];
     size_t n_opened, n_controls;
-    size_t refused; // the open, counted from 1, that fails with EBUSY; 0: none
+    size_t refused;      // the open, counted from 1, that fails with EBUSY; 0: none
+    uint64_t now_ns;     // the clock
+    uint64_t call_ns;    // how long each ioctl takes
+    uint64_t enabled_ns; // of all slots so far
 } kernel;
 
 long syscall(long number, ...) {
@@ -67,6 +71,14 @@ int ioctl(int fd, unsigned long request, ...) {
     va_end(arguments);
     assert_true(kernel.n_controls < CONTROLS_MAX);
     kernel.controls[kernel.n_controls++] = (struct control){fd, request, argument};
+    kernel.now_ns += kernel.call_ns;
+    return 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    (void)clock;
+    *now = (struct timespec){.tv_sec = (time_t)(kernel.now_ns / 1000000000),
+                             .tv_nsec = (long)(kernel.now_ns % 1000000000)};
     return 0;
 }
 
@@ -292,6 +304,126 @@ static void test_what_is_open_is_counted_a_dummy_too(void **state) {
     pmu->ops->free(pmu);
 }
 
+// ---- guests that have the counters for themselves ----
+
+#define MS UINT64_C(1000000)
+
+// What a read of the group gives next.
+static void give(size_t leader, uint64_t n, uint64_t enabled_ns, uint64_t running_ns) {
+    uint64_t given[OPENED_MAX] = {n, enabled_ns, running_ns};
+    int fd = kernel.opened[leader].fd;
+    size_t size = (3 + n) * sizeof *given;
+    assert_int_equal(ftruncate(fd, 0) | lseek(fd, 0, SEEK_SET), 0);
+    assert_int_equal(pwrite(fd, given, size, 0), size);
+}
+
+static struct pmu_times read_times(struct pmu *pmu, int handle, size_t n) {
+    struct pmu_times times;
+    uint64_t counts[3];
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, counts, n), 0);
+    return times;
+}
+
+// A slot of the group that begins now and lasts so long; enabled_ns of it the group was enabled.
+static struct pmu_times slot(struct pmu *pmu, int handle, uint64_t lasts_ns, uint64_t enabled_ns) {
+    kernel.enabled_ns += enabled_ns;
+    kernel.n_controls = 0;
+    assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
+    kernel.now_ns += lasts_ns;
+    assert_int_equal(pmu->ops->enable(pmu, handle, false), 0);
+    kernel.now_ns += 700 * MS; // others' slots
+    give(0, 3, kernel.enabled_ns, kernel.enabled_ns);
+    return read_times(pmu, handle, 3);
+}
+
+static void test_what_a_guest_took_is_the_time_of_the_slot_less_the_enabled_time(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, true);
+    kernel.now_ns = 5000 * MS;
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 3);
+    assert_true(slot(pmu, handle, 200 * MS, 0).guest_ns == 200 * MS); // all of it
+    assert_true(slot(pmu, handle, 200 * MS, 20 * MS).guest_ns == 380 * MS);
+    assert_true(slot(pmu, handle, 200 * MS, 200 * MS).guest_ns == 380 * MS); // no guest
+    struct pmu_times times = slot(pmu, handle, 200 * MS, 150 * MS);
+    assert_true(times.guest_ns == 430 * MS && times.enabled_ns == 370 * MS && times.running_ns == 370 * MS);
+    pmu->ops->free(pmu);
+}
+
+// The kernel's clock for events and the monotonic one may differ, and calls take long: such time is no guest's.
+static void test_neither_clocks_that_differ_nor_slow_calls_are_guests(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, true);
+    kernel.now_ns = 5000 * MS;
+    kernel.call_ns = 30 * MS;
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 3);
+    assert_true(slot(pmu, handle, 200 * MS, 201 * MS).guest_ns == 0); // enabled early in the call, stopped late
+    assert_true(slot(pmu, handle, 200 * MS, 259 * MS).guest_ns == 0);
+    assert_true(slot(pmu, handle, 200 * MS, 199 * MS).guest_ns == 0);
+    assert_true(slot(pmu, handle, 100000 * MS, 99900 * MS).guest_ns == 0); // 0.1 %
+    assert_true(slot(pmu, handle, 200 * MS, 198 * MS).guest_ns == 2 * MS);
+    pmu->ops->free(pmu);
+}
+
+// A group that counts all the time, or is held, is read while it counts.
+static void test_a_group_that_is_read_while_it_counts_tells_of_guests_since_the_last_read(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, true);
+    kernel.now_ns = 5000 * MS;
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 3);
+    kernel.now_ns += 9000 * MS; // open and not started
+    give(0, 3, 0, 0);
+    assert_true(read_times(pmu, handle, 3).guest_ns == 0);
+    assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
+    kernel.now_ns += 100 * MS;
+    give(0, 3, 40 * MS, 40 * MS);
+    assert_true(read_times(pmu, handle, 3).guest_ns == 60 * MS);
+    kernel.now_ns += 100 * MS;
+    give(0, 3, 140 * MS, 140 * MS);
+    assert_true(read_times(pmu, handle, 3).guest_ns == 60 * MS);
+    kernel.now_ns += 100 * MS;
+    assert_int_equal(pmu->ops->enable(pmu, handle, false), 0);
+    kernel.now_ns += 100 * MS;
+    assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
+    kernel.now_ns += 50 * MS; // two pieces, one read
+    give(0, 3, 150 * MS, 150 * MS);
+    assert_true(read_times(pmu, handle, 3).guest_ns == 200 * MS);
+    pmu->ops->free(pmu);
+}
+
+static void test_where_guests_are_counted_or_nothing_tells_of_the_cpu_no_time_is_theirs(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t type;
+        bool exclude_guest;
+        size_t n, refused;
+    } cases[] = {{TYPE, false, 3, 0},              // guests are counted
+                 {PERF_TYPE_SOFTWARE, true, 3, 0}, // they always are
+                 {TYPE, true, 1, 2}};              // a CPU that went offline would look the same
+    for (size_t c = 0; c < 3; c++) {
+        struct pmu *pmu = new_pmu(cases[c].type, cases[c].exclude_guest);
+        kernel.now_ns = 5000 * MS;
+        kernel.refused = cases[c].refused;
+        int handle = pmu->ops->open(pmu, 0, EVENTS, cases[c].n);
+        assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
+        kernel.now_ns += 100 * MS;
+        assert_int_equal(pmu->ops->enable(pmu, handle, false), 0);
+        give(0, cases[c].n, 10 * MS, 10 * MS);
+        assert_true(read_times(pmu, handle, cases[c].n).guest_ns == 0);
+        pmu->ops->free(pmu);
+    }
+}
+
+// While one that includes them is open, no guest could be made that has the counters for itself.
+static void test_questions_exclude_guests(void **state) {
+    (void)state;
+    memset(&kernel, 0, sizeof kernel);
+    assert_int_equal(pmu_linux_probe_event(TYPE, 0x11, 3), 0);
+    assert_int_equal(pmu_linux_probe_hardware(), 0);
+    assert_int_equal(kernel.n_opened, 2);
+    assert_true(kernel.opened[0].attr.exclude_guest && kernel.opened[0].attr.disabled);
+    assert_true(kernel.opened[1].attr.exclude_guest && kernel.opened[1].attr.disabled);
+}
+
 static void test_the_question_for_hardware_counters_counts_nothing(void **state) {
     (void)state;
     memset(&kernel, 0, sizeof kernel);
@@ -321,6 +453,11 @@ int main(void) {
         cmocka_unit_test(test_a_member_that_is_refused_closes_the_others),
         cmocka_unit_test(test_handles_of_closed_groups_are_used_again),
         cmocka_unit_test(test_what_is_open_is_counted_a_dummy_too),
+        cmocka_unit_test(test_what_a_guest_took_is_the_time_of_the_slot_less_the_enabled_time),
+        cmocka_unit_test(test_neither_clocks_that_differ_nor_slow_calls_are_guests),
+        cmocka_unit_test(test_a_group_that_is_read_while_it_counts_tells_of_guests_since_the_last_read),
+        cmocka_unit_test(test_where_guests_are_counted_or_nothing_tells_of_the_cpu_no_time_is_theirs),
+        cmocka_unit_test(test_questions_exclude_guests),
         cmocka_unit_test(test_the_question_for_hardware_counters_counts_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

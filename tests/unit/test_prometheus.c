@@ -51,7 +51,7 @@ static void test_the_host_page_is_the_golden_one(void **state) {
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
-    host.view.standard_error = true;
+    host.view.standard_error = host.view.guests_excluded = true;
     char *text = render(&host.view, snapshot, false);
     assert_golden("tests/data/golden/toy.prom", text);
     free(text);
@@ -63,7 +63,7 @@ static void test_the_cpu_page_is_the_golden_one(void **state) {
     (void)state;
     struct exporter_host host;
     host_init(&host);
-    host.view.simulated = true;
+    host.view.simulated = host.view.guests_excluded = true;
     struct snapshot *snapshot = host_snapshot(&host);
     char *text = render(&host.view, snapshot, true);
     assert_golden("tests/data/golden/toy_cpu_simulated.prom", text);

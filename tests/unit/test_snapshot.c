@@ -61,6 +61,7 @@ static void count_scope(struct census *census, const struct snapshot_layout *lay
     count(census, snapshot_covered(layout, scope));
     for (int reason = 0; reason < UNCOVERED_N; reason++)
         count(census, snapshot_uncovered(layout, scope, (enum uncovered)reason));
+    count(census, snapshot_guest(layout, scope));
 }
 
 static void count_host(struct census *census, const struct snapshot_layout *layout) {
