@@ -262,7 +262,7 @@ static void settle_window(struct channels *c, struct channel *channel, struct wi
 // counts do not stand for that time, too, and the window does not starve because of it.
 static void add_guest(struct window *window, uint64_t guest_ns) {
     uint64_t enabled_ns = window->enabled_ns + guest_ns;
-    if (guest_ns == 0 || enabled_ns < guest_ns)
+    if (guest_ns == 0)
         return;
     if (window->running_ns >= window->enabled_ns)
         window->running_ns += guest_ns;

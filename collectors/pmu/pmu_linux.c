@@ -185,7 +185,7 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
 
 static int linux_enable(struct pmu *pmu, int handle, bool enabled) {
     struct linux_group *group = &of(pmu)->groups[handle];
-    if (group->watched && !enabled)
+    if (group->begun_ns > 0 && !enabled)
         note_passed(group, clock_ns());
     int r = ioctl(group->fds[0], enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
     group->begun_ns = group->watched && enabled && r == 0 ? clock_ns() : 0;

@@ -361,6 +361,94 @@ static void test_malformed_rounds_of_cores_are_refused(void **state) {
     host_deinit(&host);
 }
 
+// Reads a record without its last bytes; the last one that is left becomes `last` if that is not 0.
+static int get_cut(struct host *host, size_t cut, uint8_t last, struct readings **out) {
+    struct recording_buffer bytes = {0};
+    struct recording_record record;
+    size_t at = 0;
+    double seconds;
+    assert_int_equal(recording_put_round(&bytes, host->readings, host->layout->plan, 5), 0);
+    assert_int_equal(recording_next(bytes.bytes, bytes.n, &at, &record), 1);
+    uint8_t *copy = malloc(record.n);
+    assert_non_null(copy);
+    memcpy(copy, record.bytes, record.n);
+    record.bytes = copy;
+    record.n -= cut;
+    if (last > 0)
+        copy[record.n - 1] = last;
+    int r = recording_get_round(&record, host->layout->plan, host->layout->topology, false, &seconds, out);
+    free(copy);
+    recording_buffer_deinit(&bytes);
+    return r;
+}
+
+static void test_a_recording_has_the_guests_of_each_cpu_where_they_are_known(void **state) {
+    (void)state;
+    static const uint64_t taken[][CPUS] = {{90, 7}, {90, 0}, {0, 7}, {0, 0}};
+    struct host host;
+    struct readings *again;
+    start(&host);
+    fill(&host);
+    assert_int_equal(replay(&host, &again), 0);
+    assert_false(again->guests_known); // as in records of earlier versions
+    readings_free(again);
+    uint64_t *guest_ns = readings_guests(host.readings, CPUS);
+    assert_non_null(guest_ns);
+    host.readings->guests_known = true;
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(guest_ns, taken[i], sizeof taken[i]);
+        assert_int_equal(replay(&host, &again), 0);
+        assert_true(again->guests_known);
+        assert_memory_equal(again->guest_ns, taken[i], sizeof taken[i]);
+        readings_free(again);
+    }
+    host_deinit(&host);
+}
+
+static void test_wrong_records_of_guests_are_refused(void **state) {
+    (void)state;
+    struct host host;
+    struct readings *again;
+    start(&host);
+    fill(&host);
+    uint64_t *guest_ns = readings_guests(host.readings, CPUS);
+    host.readings->guests_known = true;
+    guest_ns[0] = guest_ns[1] = 0;                            // the record ends with their number, 0
+    assert_int_equal(get_cut(&host, 0, 1, &again), -EBADMSG); // and none follows
+    assert_int_equal(get_cut(&host, 0, CPUS + 1, &again), -EBADMSG);
+    assert_int_equal(get_cut(&host, 1, 0, &again), 0); // of an earlier version
+    readings_free(again);
+    guest_ns[1] = 5;
+    assert_int_equal(get_cut(&host, 1, 0, &again), -EBADMSG);
+    assert_int_equal(get_cut(&host, 0, 0x80, &again), -EBADMSG); // a number that does not end
+    host_deinit(&host);
+}
+
+static void test_what_guests_took_adds_up_and_is_not_extrapolated(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        (void)count(&host, cpu, AB, 10, 1);
+        (void)count(&host, cpu, CD, 10, 1);
+        end_core(&host, cpu, 1, 3);
+    }
+    end_readings(&host, 3, true);
+    assert_true(isnan(host.snapshot->values[snapshot_guest(host.layout, 0)]));
+    for (unsigned i = 1; i <= 3; i++) {
+        uint64_t *guest_ns = readings_guests(host.readings, CPUS);
+        assert_non_null(guest_ns);
+        host.readings->guests_known = i != 2; // they are made up for
+        guest_ns[0] = i * SECOND_NS / 4;
+        guest_ns[1] = 0;
+        end_readings(&host, 3 + i, false);
+    }
+    near("guests of CPU 0", host.snapshot->values[snapshot_guest(host.layout, cpu_scope(&host, 0))], 1);
+    near("guests of CPU 1", host.snapshot->values[snapshot_guest(host.layout, cpu_scope(&host, 1))], 0);
+    near("guests of the host", host.snapshot->values[snapshot_guest(host.layout, 0)], 1);
+    host_deinit(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounds_of_different_lengths_are_extrapolated_each_to_its_own),
@@ -375,6 +463,9 @@ int main(void) {
         cmocka_unit_test(test_a_round_that_ends_before_the_last_one_stands_for_no_time),
         cmocka_unit_test(test_rounds_of_cores_are_recorded_as_they_are),
         cmocka_unit_test(test_malformed_rounds_of_cores_are_refused),
+        cmocka_unit_test(test_a_recording_has_the_guests_of_each_cpu_where_they_are_known),
+        cmocka_unit_test(test_wrong_records_of_guests_are_refused),
+        cmocka_unit_test(test_what_guests_took_adds_up_and_is_not_extrapolated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

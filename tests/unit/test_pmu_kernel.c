@@ -364,6 +364,19 @@ static void test_neither_clocks_that_differ_nor_slow_calls_are_guests(void **sta
     pmu->ops->free(pmu);
 }
 
+// Such times are no times: whoever reads them sees that they fell.
+static void test_of_times_that_fall_nothing_is_a_guests(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, true);
+    kernel.now_ns = 5000 * MS;
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 3);
+    assert_true(slot(pmu, handle, 200 * MS, 200 * MS).guest_ns == 0);
+    kernel.enabled_ns -= 5;
+    struct pmu_times times = slot(pmu, handle, 200 * MS, 0);
+    assert_true(times.guest_ns == 0 && times.enabled_ns == 200 * MS - 5);
+    pmu->ops->free(pmu);
+}
+
 // A group that counts all the time, or is held, is read while it counts.
 static void test_a_group_that_is_read_while_it_counts_tells_of_guests_since_the_last_read(void **state) {
     (void)state;
@@ -455,6 +468,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_open_is_counted_a_dummy_too),
         cmocka_unit_test(test_what_a_guest_took_is_the_time_of_the_slot_less_the_enabled_time),
         cmocka_unit_test(test_neither_clocks_that_differ_nor_slow_calls_are_guests),
+        cmocka_unit_test(test_of_times_that_fall_nothing_is_a_guests),
         cmocka_unit_test(test_a_group_that_is_read_while_it_counts_tells_of_guests_since_the_last_read),
         cmocka_unit_test(test_where_guests_are_counted_or_nothing_tells_of_the_cpu_no_time_is_theirs),
         cmocka_unit_test(test_questions_exclude_guests),
