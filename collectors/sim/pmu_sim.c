@@ -19,6 +19,7 @@ struct pmu_sim {
     const struct catalog *catalog;
     uint64_t epoch_ns, now_ns; // now_ns is counted from the epoch
     struct sim_load **loads;   // the scenario's, then idleness
+    bool *filtered;            // by event: it happens, and is never counted
     struct sim_cpu *cpus;
     size_t n_cpus;
     struct handle {
@@ -105,6 +106,7 @@ static int sim_enable(struct pmu *pmu, int handle, bool enabled) {
 }
 
 static int sim_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    const struct pmu_sim *sim = of_pmu(pmu);
     struct handle *found = find_handle(of_pmu(pmu), handle);
     if (!found)
         return -EBADF;
@@ -119,7 +121,7 @@ static int sim_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64
     *times = (struct pmu_times){
         .enabled_ns = group->enabled_ns, .running_ns = group->running_ns, .guest_ns = group->guest_ns};
     for (size_t i = 0; i < n; i++)
-        counts[i] = sim_group_count(group, i);
+        counts[i] = sim->filtered[group->events[i]] ? 0 : sim_group_count(group, i);
     return 0;
 }
 
@@ -145,6 +147,7 @@ static void sim_free(struct pmu *pmu) {
     for (size_t i = 0; i < sim->n_cpus; i++)
         sim_cpu_deinit(&sim->cpus[i]);
     free(sim->cpus);
+    free(sim->filtered);
     for (size_t i = 0; sim->loads && i <= sim->scenario->n_loads; i++)
         sim_load_free(sim->loads[i]);
     free(sim->loads);
@@ -169,6 +172,23 @@ static int make_loads(struct pmu_sim *sim, const char **unknown_event) {
     for (size_t i = 0; r == 0 && i < scenario->n_loads; i++)
         r = sim_load_new(&scenario->loads[i], sim->catalog, unknown_event, &sim->loads[i]);
     return r;
+}
+
+// Marks what the scenario filters. A filter knows codes, not names.
+static int mark_filtered(struct pmu_sim *sim, const char **unknown_event) {
+    const struct catalog *catalog = sim->catalog;
+    sim->filtered = calloc(catalog->n_events, sizeof *sim->filtered);
+    for (size_t i = 0; sim->filtered && i < sim->scenario->n_filtered; i++) {
+        int event = catalog_find_event(catalog, sim->scenario->filtered[i]);
+        if (event <= CATALOG_CPU_SECONDS) {
+            *unknown_event = sim->scenario->filtered[i];
+            return -EINVAL;
+        }
+        for (size_t e = 0; e < catalog->n_events; e++)
+            if (sim_group_same_code(&catalog->events[e].code, &catalog->events[event].code))
+                sim->filtered[e] = true;
+    }
+    return sim->filtered ? 0 : -ENOMEM;
 }
 
 // Gives every CPU its load. The last assignment that names a CPU applies.
@@ -227,6 +247,8 @@ int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, 
         return -ENOMEM;
     *sim = (struct pmu_sim){.pmu.ops = &ops, .scenario = scenario, .catalog = catalog, .epoch_ns = epoch_ns};
     int r = make_loads(sim, unknown_event);
+    if (r == 0)
+        r = mark_filtered(sim, unknown_event);
     if (r == 0)
         r = make_cpus(sim);
     if (r < 0) {

@@ -10,7 +10,7 @@ enum { FIELD_MAX = 255, FIELDS_MAX = 8 };
 // No CPU has this general counter: an event restricted to it runs on its fixed counter or not at all.
 #define NO_GENERAL_COUNTER (UINT64_C(1) << (EVENT_COUNTERS_MAX - 1))
 
-static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
+bool sim_group_same_code(const struct pmu_event *a, const struct pmu_event *b) {
     return a->pmu == b->pmu && a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
            a->exclude == b->exclude;
 }
@@ -19,7 +19,7 @@ static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
 static int find_event(const struct catalog *catalog, const struct pmu_event *code) {
     int found = -ENOENT;
     for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++)
-        if (is_code(&catalog->events[i].code, code) &&
+        if (sim_group_same_code(&catalog->events[i].code, code) &&
             (found < 0 || (catalog->events[i].need.fixed >= 0 && catalog->events[found].need.fixed < 0)))
             found = (int)i;
     return found;

@@ -56,6 +56,9 @@ struct sim_group *sim_group_free(struct sim_group *group);
 int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int cycles, int slots);
 void sim_group_deinit_rival(struct sim_group *group);
 
+// True if the hardware cannot tell the two events apart.
+bool sim_group_same_code(const struct pmu_event *a, const struct pmu_event *b);
+
 // The kernel looks at the counters, whose counts must be up to date.
 void sim_group_look(struct sim_group *group);
 

@@ -9,7 +9,7 @@
 #include "config/perf_log/perf_log.h"
 #include "config/perf_log/perf_log_columns.h"
 #include "config/perf_log/perf_log_event.h"
-#include "core/adapt/dead.h"
+#include "core/counts/zeros.h"
 
 // Converts a log into a recording, so that there is only one way to replay.
 //
@@ -95,7 +95,7 @@ static int make_topology(const struct perf_log_request *request, struct errors *
 }
 
 // An event that perf reports as not supported counts as missing from the log. For other events perf reports when it
-// could not count them. As on a host whose PMU does not list its events, one that stays 0 is not trusted; software
+// could not count them. Whether one that stays 0 is believed follows as on a host (core/counts/zeros.h); software
 // events always count.
 static void mark_support(const struct perf_log_request *request, uint8_t *support) {
     const struct perf_log *log = request->log;
@@ -122,28 +122,57 @@ static uint64_t *sum_columns(const struct perf_log *log) {
     return sums;
 }
 
-// Finds the events that run and never count in the whole log, while another of the core counts (core/adapt/dead.h).
-static bool *find_dead(const struct perf_log_request *request, const uint8_t *support) {
-    const struct perf_log *log = request->log;
-    const struct catalog *catalog = request->catalog;
-    bool *dead = calloc(catalog->n_events, sizeof *dead);
-    uint64_t *sums = sum_columns(log), most = 0;
-    for (size_t e = 0; dead && sums && e < catalog->n_events; e++)
-        dead[e] = support[e] == PLAN_SUPPORT_UNKNOWN && !catalog->events[e].may_be_zero;
-    for (size_t c = 0; dead && sums && c < log->n_columns; c++) {
-        int event = perf_log_find_event_of(request, log->columns[c].event);
+// What a log says of its events' zeros.
+struct log_zeros {
+    bool *ran; // by event: perf has a count of it, if only 0
+    struct zeros *zeros;
+};
+
+static void note_sums(const struct perf_log_request *request, const uint64_t *sums, const struct log_zeros *found) {
+    uint64_t most = 0; // that an event of the core counted
+    for (size_t c = 0; c < request->log->n_columns; c++) {
+        int event = perf_log_find_event_of(request, request->log->columns[c].event);
         if (event < 0 || sums[c] == 0)
             continue;
-        dead[event] = false;
-        if (catalog->events[event].code.pmu == 0 && sums[c] > most)
+        found->zeros->counted[event] = true;
+        if (request->catalog->events[event].code.pmu == 0 && sums[c] > most)
             most = sums[c];
     }
-    if (dead && most < DEAD_BESIDE)
-        memset(dead, 0, catalog->n_events * sizeof *dead);
-    if (!sums) {
+    for (unsigned e = 0; e < request->catalog->n_events; e++)
+        if (found->ran[e] && !found->zeros->counted[e])
+            zeros_note_silence(found->zeros, e, most);
+    zeros_judge(found->zeros);
+}
+
+static void note_rows(const struct perf_log_request *request, bool *ran) {
+    const struct perf_log *log = request->log;
+    for (size_t e = 0; e < log->n_events; e++) {
+        int event = perf_log_find_event_of(request, e);
+        size_t row = 0;
+        while (row < log->n_rows && (log->rows[row].event != e || log->rows[row].state != PERF_LOG_COUNTED))
+            row++;
+        if (event >= 0 && row < log->n_rows)
+            ran[event] = true;
+    }
+}
+
+// Finds the events that are dead by the whole log, and those that got no counter in all of it.
+static bool *find_dead(const struct perf_log_request *request, const uint8_t *support) {
+    const struct catalog *catalog = request->catalog;
+    bool *dead = calloc(catalog->n_events, sizeof *dead);
+    uint64_t *sums = sum_columns(request->log);
+    struct log_zeros found = {.ran = calloc(catalog->n_events, sizeof *found.ran), .zeros = zeros_new(catalog)};
+    if (dead && sums && found.ran && found.zeros) {
+        note_rows(request, found.ran);
+        note_sums(request, sums, &found);
+        for (unsigned e = 0; e < catalog->n_events; e++)
+            dead[e] = support[e] == PLAN_SUPPORT_UNKNOWN && (!found.ran[e] || zeros_dead(found.zeros, support, e));
+    } else {
         free(dead);
         dead = NULL;
     }
+    zeros_free(found.zeros);
+    free(found.ran);
     free(sums);
     return dead;
 }

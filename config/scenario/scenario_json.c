@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/scenario/scenario_json.h"
+#include "config/scenario/scenario_json_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/json/json_reader.h"
-
 // Mixes are a convenience of the file: an event's count per cycle, times utilisation, times frequency, is a rate. They
 // are expanded here; a scenario in memory has only rates.
 //
 // This reader does not know the spec's events; the simulated PMU checks them.
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum {
     FILE_SIZE_MAX = 4 << 20,
     DEPTH_MAX = 16,
-    LOADS_MAX = 64,
-    KEYFRAMES_MAX = 256,
-    RATES_MAX = 512,           // per keyframe
-    RATES_TOTAL_MAX = 1 << 17, // mixes expand: bounds the memory that a small file can demand
     ASSIGNMENTS_MAX = 256,
     RIVALS_MAX = 256,
     COUNTERS_MAX = 64,
@@ -30,157 +22,7 @@ enum {
 
 static const double JUMP_MAX = 9e18; // less than 2^63
 
-// Keyframes closer than a microsecond are a mistake, and would divide by almost zero.
-static const double SECONDS_MAX = 1e9, STAGGER_MAX = 1e5, SECONDS_APART_MIN = 1e-6;
-static const double RATE_MAX = 1e12, PER_CYCLE_MAX = 1e3, FREQUENCY_MAX = 1e11;
-
-struct scenario_reader {
-    struct json_reader reader;
-    struct scenario *scenario;
-    struct json_node mixes; // value NULL: none
-    double frequency_hz;    // 0: none
-    size_t n_rates;         // in all keyframes so far
-};
-
-// Allocates room for the entries of an object or array. NULL, with the status set, if out of memory.
-static void *room_for(const struct json_node *list, size_t size) {
-    void *items = calloc((size_t)cJSON_GetArraySize(list->value) + 1, size);
-    if (!items)
-        json_fail_memory(list);
-    return items;
-}
-
-static void read_rate(const struct json_node *node, double scale, double max, struct scenario_keyframe *keyframe) {
-    if (!json_is_number(node, 0, max))
-        return;
-    double per_second = node->value->valuedouble * scale;
-    if (per_second > RATE_MAX) {
-        json_fail(node, "makes %g events a second, more than %g", per_second, RATE_MAX);
-        return;
-    }
-    char *event = strdup(node->key);
-    if (event)
-        keyframe->rates[keyframe->n_rates++] = (struct scenario_rate){.event = event, .per_second = per_second};
-    else
-        json_fail_memory(node);
-}
-
-static void read_rates(struct scenario_reader *reader, const struct json_node *rates, double scale, double max,
-                       struct scenario_keyframe *keyframe) {
-    size_t n = (size_t)cJSON_GetArraySize(rates->value);
-    if (n > RATES_MAX || reader->n_rates + n > RATES_TOTAL_MAX) {
-        json_fail(rates, "has too many events: %d in a keyframe, and %d in all, are the limit", RATES_MAX,
-                  RATES_TOTAL_MAX);
-        return;
-    }
-    reader->n_rates += n;
-    keyframe->rates = room_for(rates, sizeof *keyframe->rates);
-    const cJSON *value;
-    cJSON_ArrayForEach(value, rates->value) {
-        const struct json_node rate = json_child(rates, value, 0);
-        if (keyframe->rates)
-            read_rate(&rate, scale, max, keyframe);
-    }
-}
-
-// Reports an unknown name and suggests one of the object's members.
-static void fail_unknown_member(const struct json_node *node, const char *what, const char *name,
-                                const struct json_node *object) {
-    char text[160];
-    const char *names[LOADS_MAX];
-    size_t n = 0;
-    const cJSON *value;
-    cJSON_ArrayForEach(value, object->value) if (n < COUNT(names)) names[n++] = value->string;
-    (void)snprintf(text, sizeof text, "there is no %s \"%.60s\"", what, name);
-    json_fail_suggest(node, name, names, n, text);
-}
-
-static void read_mix(struct scenario_reader *reader, const struct json_node *node, struct scenario_keyframe *keyframe) {
-    const char *name;
-    double utilisation;
-    if (!json_get_text(node, "mix", JSON_REQUIRED, &name) ||
-        !json_get_number(node, "utilisation", JSON_REQUIRED, 0, 1, &utilisation))
-        return;
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(reader->mixes.value, name);
-    const struct json_node mix = {.reader = node->reader, .parent = &reader->mixes, .key = name, .value = value};
-    if (!value)
-        fail_unknown_member(node, "mix", name, &reader->mixes);
-    else if (reader->frequency_hz <= 0)
-        json_fail(node, "needs frequency_hz at the top level: a mix is per cycle");
-    else if (json_is_object(&mix))
-        read_rates(reader, &mix, utilisation * reader->frequency_hz, PER_CYCLE_MAX, keyframe);
-}
-
-static void read_keyframe(struct scenario_reader *reader, const struct json_node *node,
-                          struct scenario_keyframe *keyframe) {
-    static const char *const keys[] = {"at_seconds", "rates", "mix", "utilisation"};
-    struct json_node rates;
-    json_check_keys(node, keys, COUNT(keys));
-    (void)json_get_number(node, "at_seconds", JSON_REQUIRED, 0, SECONDS_MAX, &keyframe->at_seconds);
-    bool has_rates = cJSON_GetObjectItemCaseSensitive(node->value, "rates");
-    bool has_mix = cJSON_GetObjectItemCaseSensitive(node->value, "mix");
-    if (has_rates == has_mix)
-        json_fail(node, "needs either rates, or mix and utilisation");
-    else if (has_mix)
-        read_mix(reader, node, keyframe);
-    else if (json_get_object(node, "rates", JSON_REQUIRED, &rates))
-        read_rates(reader, &rates, 1, RATE_MAX, keyframe);
-}
-
-static void check_times(const struct json_node *keyframes, const struct scenario_load *load) {
-    if (load->keyframes[0].at_seconds != 0)
-        json_fail(keyframes, "the first keyframe must be at_seconds 0");
-    for (size_t i = 1; i < load->n_keyframes; i++)
-        if (load->keyframes[i].at_seconds - load->keyframes[i - 1].at_seconds < SECONDS_APART_MIN) {
-            json_fail(keyframes, "keyframe %zu is not later than the one before it", i);
-            return;
-        }
-    if (load->period_seconds - load->keyframes[load->n_keyframes - 1].at_seconds < SECONDS_APART_MIN)
-        json_fail(keyframes, "the last keyframe must be before period_seconds, when the first one comes again");
-}
-
-static void read_load(struct scenario_reader *reader, const struct json_node *node, struct scenario_load *load) {
-    static const char *const keys[] = {"period_seconds", "keyframes"};
-    struct json_node keyframes;
-    const cJSON *value;
-    load->name = strdup(node->key);
-    if (!load->name)
-        json_fail_memory(node);
-    if (!json_is_object(node))
-        return;
-    json_check_keys(node, keys, COUNT(keys));
-    (void)json_get_number(node, "period_seconds", JSON_REQUIRED, 1e-3, SECONDS_MAX, &load->period_seconds);
-    if (!json_get_array(node, "keyframes", JSON_REQUIRED, KEYFRAMES_MAX, &keyframes))
-        return;
-    load->keyframes = room_for(&keyframes, sizeof *load->keyframes);
-    cJSON_ArrayForEach(value, keyframes.value) {
-        const struct json_node keyframe = json_child(&keyframes, value, load->n_keyframes);
-        if (!load->keyframes)
-            return;
-        struct scenario_keyframe *next = &load->keyframes[load->n_keyframes++];
-        if (json_is_object(&keyframe))
-            read_keyframe(reader, &keyframe, next);
-    }
-    if (load->n_keyframes == 0)
-        json_fail(&keyframes, "needs at least one keyframe");
-    else if (reader->reader.status == 0)
-        check_times(&keyframes, load);
-}
-
-static void read_loads(struct scenario_reader *reader, const struct json_node *loads) {
-    struct scenario *scenario = reader->scenario;
-    if (cJSON_GetArraySize(loads->value) > LOADS_MAX) {
-        json_fail(loads, "has more than %d loads", LOADS_MAX);
-        return;
-    }
-    scenario->loads = room_for(loads, sizeof *scenario->loads);
-    const cJSON *value;
-    cJSON_ArrayForEach(value, loads->value) {
-        const struct json_node load = json_child(loads, value, 0);
-        if (scenario->loads)
-            read_load(reader, &load, &scenario->loads[scenario->n_loads++]);
-    }
-}
+static const double STAGGER_MAX = 1e5, FREQUENCY_MAX = 1e11;
 
 static void read_cpus(const struct json_node *node, const struct scenario *scenario, struct cpuset *cpus) {
     const char *text;
@@ -211,7 +53,7 @@ static void read_assignment(struct scenario_reader *reader, const struct json_no
         return;
     json_check_keys(node, keys, COUNT(keys));
     read_cpus(node, scenario, &assignment->cpus);
-    (void)json_get_number(node, "offset_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &assignment->offset_seconds);
+    (void)json_get_number(node, "offset_seconds", JSON_OPTIONAL, 0, SCENARIO_SECONDS_MAX, &assignment->offset_seconds);
     (void)json_get_number(node, "stagger_seconds", JSON_OPTIONAL, 0, STAGGER_MAX, &assignment->stagger_seconds);
     if (!json_get_text(node, "load", JSON_REQUIRED, &name))
         return;
@@ -220,7 +62,7 @@ static void read_assignment(struct scenario_reader *reader, const struct json_no
             assignment->load = (unsigned)i;
             return;
         }
-    fail_unknown_member(node, "load", name, loads);
+    scenario_fail_unknown(node, "load", name, loads);
 }
 
 static void read_assignments(struct scenario_reader *reader, const struct json_node *root,
@@ -230,7 +72,7 @@ static void read_assignments(struct scenario_reader *reader, const struct json_n
     const cJSON *value;
     if (!json_get_array(root, "assignments", JSON_OPTIONAL, ASSIGNMENTS_MAX, &assignments))
         return;
-    scenario->assignments = room_for(&assignments, sizeof *scenario->assignments);
+    scenario->assignments = scenario_room_for(&assignments, sizeof *scenario->assignments);
     cJSON_ArrayForEach(value, assignments.value) {
         const struct json_node node = json_child(&assignments, value, scenario->n_assignments);
         if (scenario->assignments)
@@ -267,10 +109,10 @@ static void read_rival(const struct json_node *node, const struct scenario *scen
     (void)json_get_bool(node, "slots", JSON_OPTIONAL, &rival->slots);
     (void)json_get_number(node, "by", rival->kind == RIVAL_JUMP ? JSON_REQUIRED : JSON_OPTIONAL, -JUMP_MAX, JUMP_MAX,
                           &rival->by);
-    (void)json_get_number(node, "from_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->from_seconds);
-    (void)json_get_number(node, "until_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->until_seconds);
-    (void)json_get_number(node, "period_seconds", JSON_OPTIONAL, 1e-3, SECONDS_MAX, &rival->period_seconds);
-    (void)json_get_number(node, "on_seconds", JSON_OPTIONAL, 1e-6, SECONDS_MAX, &rival->on_seconds);
+    (void)json_get_number(node, "from_seconds", JSON_OPTIONAL, 0, SCENARIO_SECONDS_MAX, &rival->from_seconds);
+    (void)json_get_number(node, "until_seconds", JSON_OPTIONAL, 0, SCENARIO_SECONDS_MAX, &rival->until_seconds);
+    (void)json_get_number(node, "period_seconds", JSON_OPTIONAL, 1e-3, SCENARIO_SECONDS_MAX, &rival->period_seconds);
+    (void)json_get_number(node, "on_seconds", JSON_OPTIONAL, 1e-6, SCENARIO_SECONDS_MAX, &rival->on_seconds);
     if (rival->until_seconds != 0 && rival->until_seconds <= rival->from_seconds)
         json_fail(node, "until_seconds must be later than from_seconds, or 0 for ever");
     if ((rival->period_seconds > 0) != (rival->on_seconds > 0))
@@ -285,7 +127,7 @@ static void read_rivals(struct scenario_reader *reader, const struct json_node *
     const cJSON *value;
     if (!json_get_array(root, "rivals", JSON_OPTIONAL, RIVALS_MAX, &rivals))
         return;
-    scenario->rivals = room_for(&rivals, sizeof *scenario->rivals);
+    scenario->rivals = scenario_room_for(&rivals, sizeof *scenario->rivals);
     cJSON_ArrayForEach(value, rivals.value) {
         const struct json_node node = json_child(&rivals, value, scenario->n_rivals);
         if (scenario->rivals)
@@ -308,6 +150,20 @@ static void read_shape(struct scenario_reader *reader, const struct json_node *r
         json_fail(root, "the host has %zu CPUs; the limit is %d", scenario_n_cpus(scenario), SCENARIO_CPUS_MAX);
 }
 
+static void read_filtered(struct scenario *scenario, const struct json_node *node) {
+    const char **names;
+    size_t n;
+    if (!json_get_texts(node, "filtered", JSON_OPTIONAL, SCENARIO_RATES_MAX, &names, &n))
+        return;
+    scenario->filtered = calloc(n + 1, sizeof *scenario->filtered);
+    while (scenario->filtered && scenario->n_filtered < n &&
+           (scenario->filtered[scenario->n_filtered] = strdup(names[scenario->n_filtered])))
+        scenario->n_filtered++;
+    if (scenario->n_filtered < n)
+        json_fail_memory(node);
+    free(names);
+}
+
 static void read_cores(struct scenario_reader *reader, const struct json_node *node) {
     struct scenario *scenario = reader->scenario;
     const char *spec = "";
@@ -322,6 +178,7 @@ static void read_cores(struct scenario_reader *reader, const struct json_node *n
     (void)json_get_number(node, "frequency_hz", JSON_OPTIONAL, 1, FREQUENCY_MAX, &reader->frequency_hz);
     (void)json_get_number(node, "clock_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX, &scenario->clock_hz);
     (void)json_get_object(node, "mixes", JSON_OPTIONAL, &reader->mixes);
+    read_filtered(scenario, node);
     scenario->name = json_file_stem(reader->reader.file);
     scenario->spec = strdup(spec);
     if (!scenario->name || !scenario->spec)
@@ -335,7 +192,7 @@ static void read_life(struct scenario_reader *reader, const struct json_node *no
         return;
     if (!json_get_object(node, "loads", JSON_REQUIRED, &loads))
         return;
-    read_loads(reader, &loads);
+    scenario_read_loads(reader, &loads);
     read_assignments(reader, node, &loads);
     read_rivals(reader, node);
 }
@@ -354,9 +211,19 @@ static void check_core_type(const struct json_node *node, const struct scenario 
 }
 
 static void read_core_type(struct scenario_reader *reader, const struct json_node *node, const struct scenario *first) {
-    static const char *const keys[] = {"spec",    "cpus",         "general_counters",     "validates",
-                                       "surplus", "frequency_hz", "maximum_frequency_hz", "clock_hz",
-                                       "mixes",   "loads",        "assignments",          "rivals"};
+    static const char *const keys[] = {"spec",
+                                       "cpus",
+                                       "general_counters",
+                                       "validates",
+                                       "surplus",
+                                       "filtered",
+                                       "frequency_hz",
+                                       "maximum_frequency_hz",
+                                       "clock_hz",
+                                       "mixes",
+                                       "loads",
+                                       "assignments",
+                                       "rivals"};
     struct scenario *type = reader->scenario;
     struct cpuset cpus = {{0}};
     if (!json_is_object(node))
@@ -447,6 +314,7 @@ static void read_document(struct scenario_reader *reader, const struct json_node
                                        "general_counters",
                                        "validates",
                                        "surplus",
+                                       "filtered",
                                        "frequency_hz",
                                        "maximum_frequency_hz",
                                        "clock_hz",

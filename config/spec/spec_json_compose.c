@@ -16,7 +16,7 @@ struct part {
 
 struct event_family {
     struct catalog_event_text text; // of each event; name and terms are made for each
-    char terms[SPEC_TERMS_MAX];     // those that all have
+    struct spec_event_texts texts;  // of its terms, those that all have
     const char *term;               // of the parts' bits
     const char **known_as;          // other first words of the names
     size_t n_known_as;
@@ -62,7 +62,7 @@ static bool read_family(struct spec_reader *spec, const struct json_node *node, 
     if (!json_is_object(node))
         return false;
     json_check_keys(node, keys, COUNT(keys));
-    bool good = spec_read_event(spec, node, &out->text, out->terms);
+    bool good = spec_read_event(spec, node, &out->text, &out->texts);
     good = json_get_text(node, "term", JSON_REQUIRED, &out->term) && good;
     (void)json_get_texts(node, "known_as", JSON_OPTIONAL, PARTS_MAX, &out->known_as, &out->n_known_as);
     out->n_first = read_parts(node, "first", out->first);
@@ -84,7 +84,7 @@ static int add_pair(struct spec_reader *spec, const struct json_node *node, cons
     if (catalog_find_event(spec->catalog, name) >= 0)
         return 0;
     (void)snprintf(title, sizeof title, "%s %s", first->title, second->title);
-    if (snprintf(terms, sizeof terms, "%s,%s=0x%llx", family->terms, family->term,
+    if (snprintf(terms, sizeof terms, "%s,%s=0x%llx", family->texts.terms, family->term,
                  (unsigned long long)(first->bits | second->bits)) >= (int)sizeof terms)
         return fault_set(fault, "has more terms than any PMU");
     text.name = name;

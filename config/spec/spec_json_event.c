@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/spec/spec_json_private.h"
+#include "core/host/identify.h"
 
 // Events, and the counters they need. An event's code and the terms in its topdownd object become terms in perf's form,
 // which the catalog encodes in the spec's format.
@@ -85,7 +86,8 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
 }
 
 static bool is_ours(const char *key) {
-    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as"};
+    static const char *const keys[] = {"counters",   "takes",   "pmu",         "sampling_only",
+                                       "must_count", "dead_on", "may_be_zero", "known_as"};
     for (size_t i = 0; i < COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -161,8 +163,53 @@ static void read_counter_list(const struct json_node *ours, uint64_t *out) {
         json_fail(&list, "lists no counter: leave it out where any will do");
 }
 
+// True if an entry of `dead_on` names the CPU for which the catalog is made.
+static bool names_cpu(const struct json_node *entry, const char *cpuid) {
+    const char **cpus;
+    size_t n = 0;
+    struct fault fault;
+    bool named = false;
+    if (!json_get_texts(entry, "cpus", JSON_REQUIRED, SPEC_LIST_MAX, &cpus, &n))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (cpu_check_entry(cpus[i], &fault) < 0)
+            json_fail(entry, "cpus: %s", fault.text);
+        named = named || cpu_is_listed(cpus[i], cpuid);
+    }
+    free(cpus);
+    return named;
+}
+
+// Reads on which CPUs the event is known to be dead. False: not on the one for which the catalog is made.
+static bool read_dead(const struct spec_reader *spec, const struct json_node *ours, char out[SPEC_DEAD_MAX]) {
+    static const char *const keys[] = {"cpus", "why", "source"};
+    const char *cpuid = spec->environment ? spec->environment->facts.cpuid : "";
+    struct json_node list;
+    const cJSON *value;
+    size_t index = 0;
+    bool dead = false;
+    if (!json_get_array(ours, "dead_on", JSON_OPTIONAL, SPEC_LIST_MAX, &list))
+        return false;
+    cJSON_ArrayForEach(value, list.value) {
+        const struct json_node entry = json_child(&list, value, index++);
+        const char *why = "", *source = "";
+        if (!json_is_object(&entry))
+            continue;
+        json_check_keys(&entry, keys, COUNT(keys));
+        (void)json_get_text(&entry, "why", JSON_REQUIRED, &why);
+        (void)json_get_text(&entry, "source", JSON_REQUIRED, &source);
+        bool all = !cJSON_HasObjectItem(value, "cpus");
+        if (dead || !(all || names_cpu(&entry, cpuid)))
+            continue;
+        dead = true;
+        (void)snprintf(out, SPEC_DEAD_MAX, "%s (%s)", why, source);
+    }
+    return dead;
+}
+
 bool spec_read_event(struct spec_reader *spec, const struct json_node *event, struct catalog_event_text *text,
-                     char terms[SPEC_TERMS_MAX]) {
+                     struct spec_event_texts *texts) {
+    char *terms = texts->terms;
     struct json_node ours = {0};
     uint64_t code;
     *text = (struct catalog_event_text){.name = event->key, .takes = 1, .pmu = spec->pmu, .terms = terms};
@@ -176,7 +223,9 @@ bool spec_read_event(struct spec_reader *spec, const struct json_node *event, st
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text->pmu);
         (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text->takes);
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text->sampling_only);
-        (void)json_get_bool(&ours, "may_be_zero", JSON_OPTIONAL, &text->may_be_zero);
+        (void)json_get_bool(&ours, "must_count", JSON_OPTIONAL, &text->must_count);
+        (void)json_get_bool(&ours, "may_be_zero", JSON_OPTIONAL, &text->may_be_zero); // in specs of earlier versions
+        text->known_dead = read_dead(spec, &ours, texts->known_dead) ? texts->known_dead : NULL;
         read_counter_list(&ours, &text->counters);
     }
     return true;
@@ -200,9 +249,9 @@ static void read_aliases(struct spec_reader *spec, const struct json_node *event
 
 static void add_event(struct spec_reader *spec, const struct json_node *event) {
     struct catalog_event_text text;
-    char terms[SPEC_TERMS_MAX];
+    struct spec_event_texts texts;
     struct fault fault;
-    if (!spec_read_event(spec, event, &text, terms))
+    if (!spec_read_event(spec, event, &text, &texts))
         return;
     int r = catalog_builder_add_event_text(spec->builder, &text, &fault);
     spec_take(event, r, &fault);

@@ -39,7 +39,6 @@ static void add_event(struct mesh *mesh, const char *name, const cJSON *event, c
     const char *title = cJSON_GetStringValue(get(event, "title"));
     (void)snprintf(text, sizeof text, "0x%x", (unsigned)type);
     mesh->failed = mesh->failed || !ours || !cJSON_AddStringToObject(ours, "type", text) ||
-                   !cJSON_AddTrueToObject(ours, "may_be_zero") ||
                    !cJSON_AddStringToObject(made, "code", code ? code->valuestring : "0x0") ||
                    !cJSON_AddStringToObject(made, "title", title ? title : name) ||
                    (type == TYPE_DTC && !cJSON_AddNumberToObject(ours, "takes", 0));

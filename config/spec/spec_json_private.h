@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { SPEC_LIST_MAX = CATALOG_METRICS_MAX, SPEC_TERMS_MAX = 512, SPEC_ALTERNATIVES_MAX = 8 };
+enum { SPEC_LIST_MAX = CATALOG_METRICS_MAX, SPEC_TERMS_MAX = 512, SPEC_DEAD_MAX = 400, SPEC_ALTERNATIVES_MAX = 8 };
 
 // Events in the file that no PMU counts, for a clear message about a metric that names one.
 struct uncountable {
@@ -49,9 +49,14 @@ size_t spec_known_names(const struct spec_reader *spec, const struct json_node *
 // "0x0004" or "4".
 bool spec_parse_code(const char *text, uint64_t *code);
 
-// Reads what an event says of itself; `terms` is the memory of text->terms. False if it has no code.
+// Memory for texts that are composed of what an event says.
+struct spec_event_texts {
+    char terms[SPEC_TERMS_MAX], known_dead[SPEC_DEAD_MAX];
+};
+
+// Reads what an event says of itself. False if it has no code.
 bool spec_read_event(struct spec_reader *spec, const struct json_node *event, struct catalog_event_text *text,
-                     char terms[SPEC_TERMS_MAX]);
+                     struct spec_event_texts *texts);
 
 // `ours` is the topdownd object, which may be absent.
 void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours);

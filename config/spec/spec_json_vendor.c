@@ -62,6 +62,23 @@ static bool add_texts(const cJSON *document, const char *key, const cJSON *texts
     return good;
 }
 
+// Marks the events of this list that the file has: they must count in any busy second.
+static bool add_marks(const cJSON *document, const cJSON *events) {
+    const cJSON *name;
+    bool good = true;
+    cJSON_ArrayForEach(name, events) {
+        cJSON *event =
+            cJSON_IsString(name) ? cJSON_GetObjectItemCaseSensitive(get(document, "events"), name->valuestring) : NULL;
+        if (!cJSON_IsObject(event))
+            continue;
+        cJSON *ours = cJSON_GetObjectItemCaseSensitive(event, "topdownd");
+        if (!ours)
+            ours = cJSON_AddObjectToObject(event, "topdownd");
+        good = good && ours && (get(ours, "must_count") || cJSON_AddTrueToObject(ours, "must_count"));
+    }
+    return good;
+}
+
 // Replaces the units of metrics of which the file says "percent of cycles" though their formulas divide by stalls.
 static bool set_units(const cJSON *document, const cJSON *units) {
     const cJSON *unit;
@@ -86,7 +103,7 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     keep_known_fixed(document, ours);
     return keep_known_level1(document, ours, width) && add_texts(document, "name", get(defaults, "names")) &&
            add_texts(document, "definition", get(defaults, "definitions")) &&
-           set_units(document, get(defaults, "units"));
+           set_units(document, get(defaults, "units")) && add_marks(document, get(defaults, "must_count"));
 }
 
 // Builds a catalog from a document, of which it takes ownership; NULL if there is none.

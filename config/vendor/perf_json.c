@@ -244,7 +244,7 @@ static int load(struct perf_reader *reader, struct catalog_builder **out) {
     name_index_deinit(&reader->events);
     free(reader->items);
     free(reader->topdown.texts);
-    free(reader->may_be_zero.texts);
+    free(reader->must_count.texts);
     free(reader->sampling_terms.texts);
     free(reader->slots_groups.texts);
     cJSON_Delete(reader->trees);

@@ -186,9 +186,9 @@ static bool is_field(const struct perf_reader *reader, const char *name) {
     return false;
 }
 
-static bool may_be_zero(const struct perf_reader *reader, const char *name) {
-    for (size_t i = 0; i < reader->may_be_zero.n; i++)
-        if (strcasecmp(reader->may_be_zero.texts[i], name) == 0)
+static bool must_count(const struct perf_reader *reader, const char *name) {
+    for (size_t i = 0; i < reader->must_count.n; i++)
+        if (strcasecmp(reader->must_count.texts[i], name) == 0)
             return true;
     return false;
 }
@@ -202,7 +202,7 @@ static int add_core_event(struct perf_reader *reader, const char *name, const ch
         read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);
     }
     text.sampling_only = is_sampled(reader, terms);
-    text.may_be_zero = reader->request->boxes || may_be_zero(reader, name); // a box may have nothing to do
+    text.must_count = !reader->request->boxes && must_count(reader, name); // a box may have nothing to do
     int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }
@@ -216,8 +216,7 @@ static int add_other_event(struct perf_reader *reader, const char *name, const c
                                             .terms = terms,
                                             .pmu = pmu,
                                             .takes = joined && strcmp(pmu, "cpu") == 0 ? 0 : 1,
-                                            .beside = joined,
-                                            .may_be_zero = joined};
+                                            .beside = joined};
     int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }

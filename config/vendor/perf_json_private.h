@@ -47,8 +47,8 @@ struct perf_reader {
     struct json_reader trees_reader;
     cJSON *trees;
     struct json_node root, tree; // of trees.json: the whole file, and this CPU's tree
-    struct perf_texts slots_groups, sampling_terms, topdown, may_be_zero; // the tree's lists
-    const char *pmu;                                                      // the core PMU's name in the files
+    struct perf_texts slots_groups, sampling_terms, topdown, must_count; // the tree's lists
+    const char *pmu;                                                     // the core PMU's name in the files
     struct environment environment;
     struct perf_item *items;
     size_t n;

@@ -86,7 +86,7 @@ static void tree_read(struct perf_reader *reader) {
     reader->slots_groups = tree_list(reader, "slots_groups");
     reader->sampling_terms = tree_list(reader, "sampling_terms");
     reader->topdown = tree_list(reader, "resident");
-    reader->may_be_zero = tree_list(reader, "may_be_zero");
+    reader->must_count = tree_list(reader, "must_count");
 }
 
 int perf_tree_choose(struct perf_reader *reader) {

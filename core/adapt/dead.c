@@ -5,65 +5,63 @@
 #include <stdlib.h>
 
 #include "core/base/block.h"
+#include "core/counts/zeros.h"
 
 struct dead {
     const struct catalog *catalog;
-    bool *watched;    // [event]: of a metric with alternatives, or of one of these
-    bool *counted;    // [event]: has counted
-    bool *dead;       // [event]
-    uint64_t *beside; // [event]: largest counts beside it in windows in which it did not count, in sum
+    struct zeros *zeros;
+    bool *watched; // [event]: of a metric with alternatives, or of one of these
+    bool *dead;    // [event]
 };
 
 static void lay_out(void *self, struct block *block) {
     struct dead *dead = self;
-    size_t n = dead->catalog->n_events;
-    dead->beside = block_take(block, n, sizeof *dead->beside);
-    dead->watched = block_take(block, n, sizeof *dead->watched);
-    dead->counted = block_take(block, n, sizeof *dead->counted);
-    dead->dead = block_take(block, n, sizeof *dead->dead);
+    dead->watched = block_take(block, dead->catalog->n_events, sizeof *dead->watched);
+    dead->dead = block_take(block, dead->catalog->n_events, sizeof *dead->dead);
 }
 
 static void watch(struct dead *dead, unsigned metric) {
     const struct formula *formula = dead->catalog->metrics[metric].formula;
-    for (size_t v = 0; v < formula->n_variables; v++) {
-        const struct catalog_event *event = &dead->catalog->events[formula->variables[v]];
-        if (event->kind == EVENT_COUNTED && !event->may_be_zero)
+    for (size_t v = 0; v < formula->n_variables; v++)
+        if (dead->catalog->events[formula->variables[v]].kind == EVENT_COUNTED)
             dead->watched[formula->variables[v]] = true;
-    }
     for (size_t m = 0; m < formula->n_metrics; m++)
         watch(dead, formula->metrics[m]);
 }
 
 int dead_new(const struct catalog *catalog, struct dead **out) {
-    *out = block_new(&(struct dead){.catalog = catalog}, sizeof **out, lay_out);
-    if (!*out)
+    struct dead *dead = block_new(&(struct dead){.catalog = catalog}, sizeof *dead, lay_out);
+    if (dead)
+        dead->zeros = zeros_new(catalog);
+    if (!dead || !dead->zeros) {
+        dead_free(dead);
         return -ENOMEM;
+    }
     for (unsigned m = 0; m < catalog->n_metrics; m++)
         if (catalog->metrics[m].alternative >= 0 || catalog->metrics[m].stands_for >= 0)
-            watch(*out, m);
+            watch(dead, m);
+    *out = dead;
     return 0;
 }
 
 struct dead *dead_free(struct dead *dead) {
+    if (dead)
+        zeros_free(dead->zeros);
     free(dead);
     return NULL;
 }
 
-static uint64_t largest_count(const struct window *window, size_t n) {
-    uint64_t largest = 0;
-    for (size_t i = 0; i < n; i++)
-        largest = window->counts[i] > largest ? window->counts[i] : largest;
-    return largest;
-}
-
-// True if the event has just been found dead. An event that the PMU states to count is believed.
-static bool take_count(struct dead *dead, const struct plan *plan, unsigned event, uint64_t count, uint64_t beside) {
-    if (!dead->watched[event] || dead->dead[event] || plan->support[event] == PLAN_SUPPORTED)
-        return false;
-    dead->counted[event] = dead->counted[event] || count > 0;
-    dead->beside[event] += beside;
-    dead->dead[event] = !dead->counted[event] && dead->beside[event] >= DEAD_BESIDE;
-    return dead->dead[event];
+// True if one of the group's events has just been found dead.
+static bool judge(struct dead *dead, const struct plan *plan, const struct plan_group *group) {
+    bool found = false;
+    for (size_t i = 0; i < group->n_events; i++) {
+        unsigned event = group->events[i];
+        if (!dead->watched[event] || dead->dead[event])
+            continue;
+        dead->dead[event] = zeros_dead(dead->zeros, plan->support, event);
+        found = found || dead->dead[event];
+    }
+    return found;
 }
 
 bool dead_round(struct dead *dead, const struct plan *plan, const struct readings *readings) {
@@ -71,12 +69,12 @@ bool dead_round(struct dead *dead, const struct plan *plan, const struct reading
     for (size_t w = 0; w < readings->n_windows; w++) {
         const struct window *window = &readings->windows[w];
         const struct plan_group *group = &plan->groups[window->group];
-        if (window->result != WINDOW_COMPLETE && window->result != WINDOW_CONTENDED)
-            continue;
-        uint64_t beside = largest_count(window, group->n_events);
-        for (size_t i = 0; i < group->n_events; i++)
-            found = take_count(dead, plan, group->events[i], window->counts[i], beside) || found;
+        if (window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED)
+            zeros_note(dead->zeros, group->events, window->counts, group->n_events);
     }
+    zeros_judge(dead->zeros);
+    for (size_t g = 0; g < plan->n_groups; g++)
+        found = judge(dead, plan, &plan->groups[g]) || found;
     return found;
 }
 

@@ -2,19 +2,16 @@
 #ifndef TOPDOWND_CORE_ADAPT_DEAD_H
 #define TOPDOWND_CORE_ADAPT_DEAD_H
 
-// Which events of metrics with alternatives are dead: they run, and never count while the events beside them do. Some
-// CPUs and virtual machines accept an event that they never count.
+// Which events of metrics with alternatives are dead: they run and never count, though they must (core/counts/zeros.h).
+// Some CPUs and virtual machines accept an event that they never count.
 //
-// An event that happens rarely is not dead, so it takes many counts of others, DEAD_BESIDE: a metric of which this many
-// cycles hold not one event is 0 for all purposes. Whether a metric is believed meanwhile is for
-// core/tally/derive_metrics.h to say. An event that is dead stays so: plans without it do not look at it again.
+// An event whose 0 is true is not dead, and no definition gives way to another for it. An event that is dead stays so:
+// plans without it do not look at it again. Whether a metric is believed meanwhile, core/tally/derive_metrics.h says.
 //
 // No clock and no I/O. The caller makes the plan that follows (core/plan/plan_alternative.h).
 
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
-
-#define DEAD_BESIDE UINT64_C(1000000000)
 
 struct dead;
 

@@ -52,6 +52,51 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     return matches;
 }
 
+// ---- lists ----
+
+// Reads VALUE or VALUE/MASK. False: it is neither.
+static bool parse_midr(const char *entry, uint32_t *value, uint32_t *mask) {
+    static const char DIGITS[] = "0123456789abcdefABCDEF";
+    char *end = NULL;
+    *mask = UINT32_MAX;
+    if (strncmp(entry, "0x", 2) != 0 || strspn(entry + 2, DIGITS) != 8)
+        return false;
+    *value = (uint32_t)strtoul(entry, &end, 16);
+    if (*end == '\0')
+        return true;
+    if (strncmp(end, "/0x", 3) != 0 || strspn(end + 3, DIGITS) != 8 || strlen(end) != strlen("/0xffffffff"))
+        return false;
+    *mask = (uint32_t)strtoul(end + 1, NULL, 16);
+    return (*value & ~*mask) == 0;
+}
+
+bool cpu_is_listed(const char *entry, const char *cpuid) {
+    uint32_t value, mask;
+    bool arm = strncmp(cpuid, "0x", 2) == 0;
+    if (parse_midr(entry, &value, &mask))
+        return arm && ((uint32_t)strtoull(cpuid, NULL, 16) & mask) == value;
+    return !arm && cpuid[0] != '\0' && cpuid_matches(entry, cpuid);
+}
+
+static int check_cpuid(const char *pattern, struct fault *fault) {
+    regex_t regex;
+    if (strlen(pattern) >= CPU_MAP_TEXT_MAX || regcomp(&regex, pattern, REG_EXTENDED) != 0)
+        return fault_set(fault, "'%.80s' is not an extended regular expression of at most %d characters", pattern,
+                         CPU_MAP_TEXT_MAX - 1);
+    regfree(&regex);
+    return 0;
+}
+
+int cpu_check_entry(const char *entry, struct fault *fault) {
+    uint32_t value, mask;
+    if (strncmp(entry, "0x", 2) != 0)
+        return check_cpuid(entry, fault);
+    return parse_midr(entry, &value, &mask)
+               ? 0
+               : fault_set(fault, "'%.40s' is not a MIDR_EL1 of 8 digits such as 0x410fd4f0, nor VALUE/MASK of two",
+                           entry);
+}
+
 // ---- the map ----
 
 static void row_deinit(struct cpu_row *row) {
@@ -98,15 +143,6 @@ static int check_midr(const struct cpu_map *map, const struct cpu_row *row, size
     for (size_t r = 0; r < map->n && !twice; r++)
         twice = has_midr(&map->rows[r], map->rows[r].n_midrs, midr);
     return twice ? fault_set(fault, "the MIDR 0x%08x stands twice: remove one", midr) : 0;
-}
-
-static int check_cpuid(const char *pattern, struct fault *fault) {
-    regex_t regex;
-    if (strlen(pattern) >= CPU_MAP_TEXT_MAX || regcomp(&regex, pattern, REG_EXTENDED) != 0)
-        return fault_set(fault, "'%.80s' is not an extended regular expression of at most %d characters", pattern,
-                         CPU_MAP_TEXT_MAX - 1);
-    regfree(&regex);
-    return 0;
 }
 
 static int check_row(const struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {

@@ -22,6 +22,14 @@ bool midr_matches(uint32_t entry, uint32_t midr);
 // it describes all steppings. A pattern that is longer than CPUID_PATTERN_MAX or contains '{' or '\\' matches no CPU.
 bool cpuid_matches(const char *pattern, const char *cpuid);
 
+// True if a list of single CPUs names this one, whose CPUID is in perf's form ("0x00000000410fd4f0" for a MIDR_EL1; "":
+// not known, and in no list). An entry for Arm is a MIDR_EL1 that must be equal, or VALUE/MASK, both hexadecimal, of
+// whose bits those of the mask must be equal; for x86 it is a pattern of cpuid_matches.
+bool cpu_is_listed(const char *entry, const char *cpuid);
+
+// Returns 0, or -EINVAL with the reason if it is no such entry.
+int cpu_check_entry(const char *entry, struct fault *fault);
+
 enum { CPU_MAP_ROWS_MAX = 1024, CPU_MAP_ENTRIES_MAX = 256, CPU_MAP_TEXT_MAX = 160 };
 
 // One row: a spec and its CPUs, by MIDR_EL1, by CPUID, or all others of a PMU and a vendor.

@@ -23,6 +23,9 @@ static struct scenario *free_one(struct scenario *scenario) {
     for (size_t i = 0; i < scenario->n_loads; i++)
         load_deinit(&scenario->loads[i]);
     free(scenario->loads);
+    for (size_t i = 0; i < scenario->n_filtered; i++)
+        free(scenario->filtered[i]);
+    free(scenario->filtered);
     free(scenario->spec);
     free(scenario->description);
     free(scenario->name);

@@ -42,7 +42,7 @@ enum {
 
 // Whether the PMU states that it can count an event.
 enum plan_support {
-    PLAN_SUPPORT_UNKNOWN, // it does not say: a count that stays 0 is not trusted
+    PLAN_SUPPORT_UNKNOWN, // it does not say: whether a count that stays 0 is true, core/counts/zeros.h judges
     PLAN_SUPPORTED,       // it does: a count that stays 0 means that the event never happens
     PLAN_UNSUPPORTED,
     PLAN_ELSEWHERE,    // its PMU does not count per CPU, or this host lacks it

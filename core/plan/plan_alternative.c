@@ -6,7 +6,7 @@ static bool event_counts(const struct catalog *catalog, unsigned e, const uint8_
     if (event->kind != EVENT_COUNTED)
         return true;
     bool there = support[e] == PLAN_SUPPORT_UNKNOWN || support[e] == PLAN_SUPPORTED;
-    return there && !event->sampling_only && !event->uncoded && !(dead && dead[e]);
+    return there && !event->known_dead && !event->sampling_only && !event->uncoded && !(dead && dead[e]);
 }
 
 // In the catalog a metric comes after those that it uses, so this ends.

@@ -3,8 +3,8 @@
 #define TOPDOWND_CORE_PLAN_PLAN_ALTERNATIVE_H
 
 // A metric may have alternatives: other definitions under the same exported name, for hosts on which an event of it is
-// missing or dead, i.e. runs and never counts (core/adapt/dead.h). A plan has the first of them whose events are
-// neither.
+// missing or dead: the spec knows it (catalog_event.known_dead), or it runs and never counts (core/adapt/dead.h). A
+// plan has the first of them whose events are neither.
 //
 // Only events decide, never how many counters are free: a definition that came and went with the counters would mix its
 // totals with another one's. An event that is dead has never counted, so a definition that gives way has no totals.

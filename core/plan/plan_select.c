@@ -184,6 +184,8 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
             continue;
         if (event->sampling_only)
             select_refuse(metric, "the event %.100s can only be sampled, not counted", event->name);
+        else if (event->known_dead && support != PLAN_NOT_RECORDED)
+            select_refuse(metric, "the event %.60s is dead on this CPU: %.220s", event->name, event->known_dead);
         else if (support == PLAN_UNSUPPORTED)
             select_refuse(metric, "this CPU's PMU does not support the event %.100s", event->name);
         else if (support == PLAN_ELSEWHERE)

@@ -66,7 +66,11 @@ static void put_event(struct recording_buffer *out, const struct catalog_event *
     flags |= event->fixed ? RECORDING_EVENT_FIXED : 0;
     flags |= event->sampling_only ? RECORDING_EVENT_SAMPLING_ONLY : 0;
     flags |= event->may_be_zero ? RECORDING_EVENT_MAY_BE_ZERO : 0;
+    flags |= event->must_count ? RECORDING_EVENT_MUST_COUNT : 0;
+    flags |= event->known_dead ? RECORDING_EVENT_DEAD : 0;
     bytes_put_varint(out, flags);
+    if (event->known_dead)
+        put_text(out, event->known_dead);
 }
 
 static void put_events(struct recording_buffer *out, const struct catalog *catalog) {

@@ -17,7 +17,9 @@ enum recording_event_flag {
     RECORDING_EVENT_FIXED = 4,
     RECORDING_EVENT_SAMPLING_ONLY = 8,
     RECORDING_EVENT_MAY_BE_ZERO = 16,
-    RECORDING_EVENT_FLAGS = 31
+    RECORDING_EVENT_MUST_COUNT = 32, // from version 7 on
+    RECORDING_EVENT_DEAD = 64,       // likewise; a text follows, why it is
+    RECORDING_EVENT_FLAGS = 127
 };
 
 // Appends a record. Returns 0, or -ENOMEM if nothing was added.

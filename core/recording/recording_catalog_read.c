@@ -125,6 +125,9 @@ static void get_need(struct reader *reader, struct catalog_event *event) {
     event->fixed = (flags & RECORDING_EVENT_FIXED) != 0;
     event->sampling_only = (flags & RECORDING_EVENT_SAMPLING_ONLY) != 0;
     event->may_be_zero = (flags & RECORDING_EVENT_MAY_BE_ZERO) != 0;
+    event->must_count = (flags & RECORDING_EVENT_MUST_COUNT) != 0;
+    if (flags & RECORDING_EVENT_DEAD)
+        event->known_dead = (char *)get_text(reader);
 }
 
 // Its texts are the reader's; the builder copies them.

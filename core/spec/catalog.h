@@ -112,7 +112,10 @@ struct catalog_event {
     bool fixed;             // has a counter of its own (the cycle counter)
     bool topdown;           // in catalog.topdown
     bool sampling_only;     // can be sampled but not counted
-    bool may_be_zero;       // rare enough that a count which stays 0 is true
+    bool must_count;        // in any busy second of any CPU of the spec: core/counts/zeros.h has what follows from it
+    bool may_be_zero;       // of catalogs of earlier versions alone: a count which stays 0 is true whatever else is
+    char *known_dead; // why this CPU does not count it, or not rightly, and who says so; NULL: nothing is known against
+                      // it
 };
 
 struct catalog_metric {

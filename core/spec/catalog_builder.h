@@ -67,8 +67,10 @@ struct catalog_event_text {
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     unsigned fixed;    // 1 + the number of its fixed counter; 0: none, or set by catalog_builder_set_counters
     bool sampling_only;
-    bool beside;      // of a PMU that is counted with the first one, and takes counters as its events do
-    bool may_be_zero; // rare enough that a count which stays 0 is true
+    bool beside;            // of a PMU that is counted with the first one, and takes counters as its events do
+    bool must_count;        // in any busy second of any CPU of the spec
+    bool may_be_zero;       // as specs of earlier versions say: a count which stays 0 is true
+    const char *known_dead; // why this CPU does not count it, or not rightly, and who says so; NULL: not so
 };
 int catalog_builder_add_event_text(struct catalog_builder *builder, const struct catalog_event_text *text,
                                    struct fault *fault);
@@ -77,6 +79,10 @@ int catalog_builder_add_event_text(struct catalog_builder *builder, const struct
 // later.
 int catalog_builder_add_event_as(struct catalog_builder *builder, const struct catalog_event *event, const char *pmu,
                                  struct fault *fault);
+
+// Sets or clears the mark may_be_zero of events of these names; names == NULL: of all. It is part of the catalog's
+// hash, and earlier versions' specs had it: so the catalog becomes that of a recording which such a version has made.
+void catalog_builder_set_may_be_zero(struct catalog_builder *builder, const char *const *names, size_t n, bool mark);
 
 // Another name for an event, in formulas and for catalog_find_event.
 int catalog_builder_add_alias(struct catalog_builder *builder, const char *name, unsigned event, struct fault *fault);

@@ -20,12 +20,14 @@ int builder_append_event(struct catalog_builder *builder, const struct catalog_e
                                     .title = catalog_entry_copy(text->title),
                                     .terms = catalog_entry_copy(text->terms),
                                     .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
+                                    .known_dead = text->known_dead ? catalog_entry_copy(text->known_dead) : NULL,
                                     .sampling_only = text->sampling_only,
+                                    .must_count = text->must_count,
                                     .may_be_zero = text->may_be_zero};
     event->need.free = kind != EVENT_COUNTED || text->takes == 0;
     event->fixed = text->fixed > 0;
     event->need.fixed = (int)text->fixed - 1;
-    if (!event->name || !event->title || !event->terms ||
+    if (!event->name || !event->title || !event->terms || (text->known_dead && !event->known_dead) ||
         name_index_add(&catalog->names.events, event->name, (unsigned)catalog->n_events) < 0) {
         catalog_entry_free_event(event);
         return -ENOMEM;
@@ -225,7 +227,8 @@ int catalog_builder_add_event_as(struct catalog_builder *builder, const struct c
     char *uncoded = found >= 0 && event->uncoded ? catalog_entry_copy(event->uncoded) : NULL;
     if (found < 0 || (event->uncoded && !uncoded))
         return found < 0 ? found : -ENOMEM;
-    const struct catalog_event_text text = {.name = event->name, .title = event->title, .terms = event->terms};
+    const struct catalog_event_text text = {
+        .name = event->name, .title = event->title, .terms = event->terms, .known_dead = event->known_dead};
     int index = builder_append_event(builder, &text, event->kind);
     if (index < 0) {
         free(uncoded);
@@ -238,6 +241,7 @@ int catalog_builder_add_event_as(struct catalog_builder *builder, const struct c
     made->need = event->need;
     made->fixed = event->fixed;
     made->sampling_only = event->sampling_only;
+    made->must_count = event->must_count;
     made->may_be_zero = event->may_be_zero;
     if (place)
         *place = index;
@@ -271,7 +275,12 @@ int builder_add_modified(struct catalog_builder *builder, const char *name) {
     if (base < 0 || catalog->events[base].kind != EVENT_COUNTED)
         return -ENOENT;
     struct catalog_event of = catalog->events[base];
-    const struct catalog_event_text text = {.name = name, .title = of.title, .terms = of.terms, .takes = of.need.takes};
+    const struct catalog_event_text text = {// it need not count in these modes: a host may run guests alone
+                                            .name = name,
+                                            .title = of.title,
+                                            .terms = of.terms,
+                                            .takes = of.need.takes,
+                                            .known_dead = of.known_dead};
     int index = builder_append_event(builder, &text, EVENT_COUNTED);
     if (index < 0)
         return index;
@@ -285,6 +294,17 @@ int builder_add_modified(struct catalog_builder *builder, const char *name) {
     event->sampling_only = of.sampling_only;
     event->may_be_zero = of.may_be_zero;
     return index;
+}
+
+void catalog_builder_set_may_be_zero(struct catalog_builder *builder, const char *const *names, size_t n, bool mark) {
+    struct catalog *catalog = builder->catalog;
+    for (size_t e = 0; !names && e < catalog->n_events; e++)
+        catalog->events[e].may_be_zero = mark && catalog->events[e].kind == EVENT_COUNTED;
+    for (size_t i = 0; names && i < n; i++) {
+        int event = catalog_find_event(catalog, names[i]);
+        if (event >= 0)
+            catalog->events[event].may_be_zero = mark;
+    }
 }
 
 int catalog_builder_add_alias(struct catalog_builder *builder, const char *name, unsigned event, struct fault *fault) {

@@ -41,6 +41,7 @@ int catalog_entry_check_name(const char *kind, const char *name, bool exists, st
 }
 
 void catalog_entry_free_event(struct catalog_event *event) {
+    free(event->known_dead);
     free(event->uncoded);
     free(event->terms);
     free(event->title);

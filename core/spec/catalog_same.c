@@ -26,7 +26,8 @@ static bool same_event(const struct catalog_event *a, const struct catalog_event
     return a->kind == b->kind && same_text(a->name, b->name) && same_text(a->title, b->title) &&
            same_text(a->terms, b->terms) && same_text(a->uncoded, b->uncoded) && same_code(&a->code, &b->code) &&
            same_need(&a->need, &b->need) && a->fixed == b->fixed && a->topdown == b->topdown &&
-           a->sampling_only == b->sampling_only && a->may_be_zero == b->may_be_zero;
+           a->sampling_only == b->sampling_only && a->may_be_zero == b->may_be_zero && a->must_count == b->must_count &&
+           same_text(a->known_dead, b->known_dead);
 }
 
 static bool same_metric_texts(const struct catalog_metric *a, const struct catalog_metric *b) {

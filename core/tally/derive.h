@@ -10,8 +10,8 @@
 // data also represents rounds without data, if it comes within DERIVE_ROUNDS_MAX rounds; longer gaps are uncovered
 // time.
 //
-// If an event has never counted and the PMU does not state that it can, derive does not trust the 0 while another event
-// of the same metric counts: the metric is stalled, has no value, and its totals stand still.
+// If an event has never counted and its 0 is not true (core/counts/zeros.h), while another event of the same metric
+// counts, the metric is stalled, has no value, and its totals stand still.
 //
 // A gauge's confidence interval is estimated only from this plan's rounds, because another plan draws other slots. So
 // under a new plan gauges have no interval before the second round. Rounds with a pause, a gap or an offline CPU

@@ -35,7 +35,7 @@ static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
     double *denominators = derive_amount(d, snapshot_denominator(d->layout, 0, 0));
     for (size_t i = 0; i < n; i++) {
         const struct formula *formula = derive_formula(d, ratios[i]);
-        if (d->metrics->stalled[ratios[i]])
+        if (d->metrics->stalled[ratios[i]] != ZERO_TRUE)
             continue;
         double upper = formula_sum_evaluate(&formula->numerator, d->at->counts);
         double lower = formula_sum_evaluate(&formula->denominator, d->at->counts);

@@ -18,13 +18,14 @@ static void hide_unless(double *value, bool can_move) {
 // has neither.
 static void hide_metric(const struct derive *d, size_t m, double *numerator, double *denominator) {
     const struct plan_metric *metric = &d->layout->plan->metrics[m];
-    if (*denominator == 0 && (metric->unit < 0 || d->metrics->stalled[m] || !derive_formula(d, m)->is_ratio))
+    if (*denominator == 0 &&
+        (metric->unit < 0 || d->metrics->stalled[m] != ZERO_TRUE || !derive_formula(d, m)->is_ratio))
         *numerator = *denominator = NAN;
 }
 
-// True for an event of an event group whose 0 is trusted.
+// True for an event of an event group whose 0 is true.
 static bool event_can_move(const struct derive *d, size_t e) {
-    return derive_events_planned(d->events, e) && derive_metrics_event_lives(d->metrics, d->layout->events[e]);
+    return derive_events_planned(d->events, e) && derive_metrics_zero(d->metrics, d->layout->events[e]) == ZERO_TRUE;
 }
 
 static void hide_totals(const struct derive *d, struct snapshot *out, size_t scope) {
@@ -103,7 +104,9 @@ static enum absent why_no_part(const struct derive *d, const struct snapshot *ou
 static bool write_absent(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t m) {
     const struct formula *formula = derive_formula(d, m);
     int unit = d->layout->plan->metrics[m].unit;
-    enum absent usual = d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
+    static const enum absent stalled[] = {
+        [ZERO_TRUE] = ABSENT_NOT, [ZERO_SILENT] = ABSENT_STALLED, [ZERO_FILTERED] = ABSENT_FILTERED};
+    enum absent usual = stalled[d->metrics->stalled[m]];
     uint8_t *to = &out->absent[snapshot_state(d->layout, scopes.first, m)];
     bool some = false;
     for (size_t l = 0; l < scopes.n; l++) {
@@ -200,6 +203,13 @@ static bool all_units_have_data(const struct derive *d) {
     return true;
 }
 
+// The state of an event that has windows, and counts nothing there that is believed.
+static enum event_trouble stalled_state(const struct derive *d, unsigned event) {
+    return d->layout->catalog->events[event].known_dead              ? EVENT_DEAD
+           : derive_metrics_zero(d->metrics, event) == ZERO_FILTERED ? EVENT_FILTERED
+                                                                     : EVENT_STALLED;
+}
+
 void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round) {
     const struct snapshot_layout *layout = d->layout;
     bool some_starved = of_round && !all_units_have_data(d);
@@ -207,8 +217,9 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
         unsigned event = layout->events[e];
         if (layout->plan->support[event] == PLAN_UNSUPPORTED)
             out->values[snapshot_trouble(layout, e, EVENT_UNSUPPORTED)] = 1;
-        else if (d->metrics->stalled_use[event] && !derive_metrics_event_lives(d->metrics, event))
-            out->values[snapshot_trouble(layout, e, EVENT_STALLED)] = 1;
+        else if ((d->metrics->stalled_use[event] || layout->catalog->events[event].known_dead) &&
+                 derive_metrics_zero(d->metrics, event) != ZERO_TRUE)
+            out->values[snapshot_trouble(layout, e, stalled_state(d, event))] = 1;
         else if (some_starved && event_starved(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STARVED)] = 1;
     }

@@ -14,7 +14,6 @@ static void lay_out(void *self, struct block *block) {
     const struct catalog *catalog = plan->catalog;
     metrics->ratios = block_take(block, plan->n_metrics, sizeof *metrics->ratios);
     metrics->units = block_take(block, plan->n_units, sizeof *metrics->units);
-    metrics->counted = block_take(block, catalog->n_events, sizeof *metrics->counted);
     metrics->planned = block_take(block, plan->n_metrics, sizeof *metrics->planned);
     metrics->stalled = block_take(block, plan->n_metrics, sizeof *metrics->stalled);
     metrics->stalled_use = block_take(block, catalog->n_events, sizeof *metrics->stalled_use);
@@ -72,22 +71,21 @@ struct derive_metrics *derive_metrics_new(const struct plan *plan, size_t n_cpus
         find_ratios(made, u, &n_ratios);
     note_planned(made);
     made->carries = carries_new(plan, n_cpus);
-    return made->carries ? made : derive_metrics_free(made);
+    made->zeros = zeros_new(plan->catalog);
+    return made->carries && made->zeros ? made : derive_metrics_free(made);
 }
 
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics) {
-    if (metrics)
+    if (metrics) {
+        zeros_free(metrics->zeros);
         carries_free(metrics->carries);
+    }
     free(metrics);
     return NULL;
 }
 
 void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old, const int *match) {
-    const struct catalog *catalog = metrics->plan->catalog, *before = old->plan->catalog;
-    for (size_t e = 0; e < catalog->n_events; e++) {
-        int event = catalog == before ? (int)e : catalog_find_event(before, catalog->events[e].name);
-        metrics->counted[e] = event >= 0 && old->counted[event];
-    }
+    zeros_continue(metrics->zeros, old->zeros);
     for (size_t m = 0; m < metrics->plan->n_metrics; m++)
         metrics->planned[m] = match[m] >= 0 && old->planned[match[m]];
     metrics->rotated = metrics->rotated || old->rotated;
@@ -98,24 +96,16 @@ void derive_metrics_continue(struct derive_metrics *metrics, const struct derive
 
 void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, const uint64_t *counts) {
     const struct plan_group *of = &metrics->plan->groups[group];
-    const unsigned *events = of->events;
-    bool *counted = metrics->counted;
-    for (size_t i = 0, n = of->n_events; i < n; i++)
-        if (counts[i] > 0)
-            counted[events[i]] = true;
+    zeros_note(metrics->zeros, of->events, counts, of->n_events);
 }
 
-// True if a count of 0 means that the event never happened, not that the PMU may never count it.
-static bool zero_is_true(const struct derive_metrics *metrics, unsigned event) {
-    return metrics->plan->support[event] == PLAN_SUPPORTED || metrics->plan->catalog->events[event].may_be_zero;
-}
-
-bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event) {
-    return metrics->counted[event] || zero_is_true(metrics, event);
+enum zero derive_metrics_zero(const struct derive_metrics *metrics, unsigned event) {
+    return zeros_of(metrics->zeros, metrics->plan->support, event);
 }
 
 struct doubts {
-    bool some_doubtful, some_counted; // an event has never counted and may not exist; one has counted
+    bool some_silent, some_filtered,
+        some_counted; // an event's 0 is not true, for one reason or the other; one has counted
 };
 
 static void add_doubts(const struct derive_metrics *metrics, const struct formula *formula, struct doubts *doubts);
@@ -135,34 +125,44 @@ static void add_doubts(const struct derive_metrics *metrics, const struct formul
             continue; // not a counted event
         if (kind == EVENT_CORE_SLOTS)
             add_thread_doubts(metrics, doubts);
-        else if (kind != EVENT_COUNTED || metrics->counted[event])
+        else if (kind != EVENT_COUNTED || metrics->zeros->counted[event])
             doubts->some_counted = true;
-        else if (!zero_is_true(metrics, event))
-            doubts->some_doubtful = true;
+        else {
+            enum zero zero = derive_metrics_zero(metrics, event);
+            doubts->some_silent = doubts->some_silent || zero == ZERO_SILENT;
+            doubts->some_filtered = doubts->some_filtered || zero == ZERO_FILTERED;
+        }
     }
 }
 
-// True if an event of the formula has never counted and may not exist, while another one has counted.
-static bool formula_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
-    struct doubts doubts = {false, false};
+// Of an event of the formula whose 0 is not true, while another one has counted.
+static enum zero formula_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
+    struct doubts doubts = {false, false, false};
     add_doubts(metrics, formula, &doubts);
-    return doubts.some_doubtful && doubts.some_counted;
+    return !doubts.some_counted   ? ZERO_TRUE
+           : doubts.some_silent   ? ZERO_SILENT
+           : doubts.some_filtered ? ZERO_FILTERED
+                                  : ZERO_TRUE;
 }
 
 // Threads that never run together never take slots from one another: no contention is no doubt about level 1.
 static bool level1_stalled(const struct derive_metrics *metrics) {
     const struct catalog *catalog = metrics->plan->catalog;
-    bool stalled = formula_stalled(metrics, catalog->level1.pipeline_slots);
+    bool stalled = formula_stalled(metrics, catalog->level1.pipeline_slots) != ZERO_TRUE;
     for (size_t i = 0; i < catalog->level1.n_metrics; i++)
         if ((int)catalog->level1.metrics[i] != catalog->level1.contention)
-            stalled = stalled || formula_stalled(metrics, catalog->metrics[catalog->level1.metrics[i]].formula);
+            stalled =
+                stalled || formula_stalled(metrics, catalog->metrics[catalog->level1.metrics[i]].formula) != ZERO_TRUE;
     return stalled;
 }
 
-static bool metric_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
-    bool stalled = formula_stalled(metrics, formula);
-    for (size_t i = 0; i < formula->n_metrics; i++)
-        stalled = stalled || metrics->stalled[metrics->plan->place[formula->metrics[i]]];
+// An event that must count tells more than those that are doubted for its sake.
+static enum zero metric_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
+    enum zero stalled = formula_stalled(metrics, formula);
+    for (size_t i = 0; i < formula->n_metrics && stalled != ZERO_SILENT; i++) {
+        enum zero part = (enum zero)metrics->stalled[metrics->plan->place[formula->metrics[i]]];
+        stalled = part != ZERO_TRUE ? part : stalled;
+    }
     return stalled;
 }
 
@@ -179,7 +179,8 @@ static void note_stalled_use(struct derive_metrics *metrics, const struct formul
 
 void derive_metrics_find_stalled(struct derive_metrics *metrics) {
     const struct plan *plan = metrics->plan;
-    memset(metrics->stalled, 0, plan->n_metrics * sizeof *metrics->stalled);
+    zeros_judge(metrics->zeros);
+    memset(metrics->stalled, ZERO_TRUE, plan->n_metrics * sizeof *metrics->stalled);
     memset(metrics->stalled_use, 0, plan->catalog->n_events * sizeof *metrics->stalled_use);
     for (size_t u = 0; u < plan->n_units; u++)
         metrics->units[u].n_metrics = metrics->units[u].n_stalled = 0;
@@ -188,13 +189,13 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics) {
         const struct formula *formula = formula_of(plan, m);
         if (plan->metrics[m].unit == PLAN_NOT_PLANNABLE)
             continue;
-        metrics->stalled[m] = metric_stalled(metrics, formula);
-        if (metrics->stalled[m])
+        metrics->stalled[m] = (uint8_t)metric_stalled(metrics, formula);
+        if (metrics->stalled[m] != ZERO_TRUE)
             note_stalled_use(metrics, formula);
         if (plan->metrics[m].unit == PLAN_COMBINED || !unit_covers(metrics, plan->metrics[m].unit))
             continue;
         metrics->units[plan->metrics[m].unit].n_metrics++;
-        metrics->units[plan->metrics[m].unit].n_stalled += metrics->stalled[m];
+        metrics->units[plan->metrics[m].unit].n_stalled += metrics->stalled[m] != ZERO_TRUE;
     }
     metrics->level1_stalled = plan->level1_unit >= 0 && level1_stalled(metrics);
 }

@@ -5,13 +5,14 @@
 // Facts about a plan's metrics apart from their values: which can be or could once be measured, which are ratios, and
 // which are stalled.
 //
-// If an event has never counted and the PMU does not state that it can, its 0 is not trusted while another event of the
-// same metric counts: the metric is stalled.
+// If an event's 0 is not true (core/counts/zeros.h) while another event of the same metric counts, the metric is
+// stalled.
 //
 // Coverage is split over the planned metrics. What counts all the time is left out where others rotate: it needs no
 // counter, and would hide that others have lost theirs.
 
 #include "core/counts/carries.h"
+#include "core/counts/zeros.h"
 #include "core/plan/plan.h"
 
 // Metrics of a unit.
@@ -24,12 +25,12 @@ struct derive_metrics {
     const struct plan *plan;   // borrowed
     unsigned *ratios;          // the plan's metrics that are ratios and have a unit, unit by unit
     struct derive_unit *units; // [unit]
-    bool *counted;             // [catalog event]: has counted since the start
+    struct zeros *zeros;       // what has counted since the start
     bool *planned;             // [metric]: is or was plannable
     bool stands, rotated;      // the plan has standing units; this plan or an earlier one has or had others
     size_t n_planned;          // of `planned`, those over which coverage is split
     size_t n_not_plannable;    // of these, not plannable now
-    bool *stalled;             // [metric]
+    uint8_t *stalled;          // [metric]: enum zero, of the event for which it is stalled; ZERO_TRUE: it is not
     bool *stalled_use;         // [catalog event]: a stalled metric needs it
     bool level1_stalled;
     struct carries *carries; // of the totals of differences
@@ -49,8 +50,8 @@ void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, 
 // Finds the stalled metrics. Call it after noting the round's counts.
 void derive_metrics_find_stalled(struct derive_metrics *metrics);
 
-// True if the event's count of 0 is trusted.
-bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event);
+// Whether the event's count of 0 is true; also where it has counted.
+enum zero derive_metrics_zero(const struct derive_metrics *metrics, unsigned event);
 
 // A unit's ratios, as metrics of the plan.
 static inline const unsigned *derive_metrics_ratios(const struct derive_metrics *metrics, size_t unit, size_t *n) {

@@ -30,7 +30,8 @@ enum absent {
     ABSENT_STARVED,
     ABSENT_FAILED,
     ABSENT_OFFLINE,
-    ABSENT_STALLED,
+    ABSENT_STALLED,   // an event never counts (core/counts/zeros.h)
+    ABSENT_FILTERED,  // an event has not counted, and something filters events
     ABSENT_YIELDED,   // another user has asked for the counters
     ABSENT_UNDEFINED, // the formula divides by zero: nothing happened
     ABSENT_STALE,     // the last round ended too long ago: see snapshot_stale
@@ -41,7 +42,9 @@ const char *absent_text(enum absent reason);
 // Why an event yields no samples. An event that counts, or that is idle together with what it is a share of, has no
 // such state.
 enum event_trouble {
-    EVENT_STALLED,     // runs but has never counted, while what it is a share of counts
+    EVENT_STALLED,     // must count in any busy second, and has never counted, while what it is a share of counts
+    EVENT_FILTERED,    // has never counted either, and may be filtered
+    EVENT_DEAD,        // the spec knows that this CPU does not count it, or not rightly
     EVENT_UNSUPPORTED, // the PMU lacks it
     EVENT_STARVED,     // its event groups got no counters in the last round
     EVENT_TROUBLE_N

@@ -20,7 +20,7 @@ struct watch {
     struct {
         double enabled, running;
     } * seconds;          // totals by event group, over all CPUs
-    bool *stalled;        // by catalog event: that it runs and has never counted was said
+    uint8_t *stalled;     // by catalog event: 1 + the state of which was said that it is not believed; 0: none
     struct alarm *alarms; // by catalog metric: its rate needs a cause
     double gap_seconds;
     int error, round_error; // of the last whole round, or newer; of the round so far; 0: none
@@ -39,8 +39,13 @@ static void continue_states(struct watch *watch, const struct watch *before) {
     }
 }
 
-static bool is_stalled(const struct watch *watch, const struct snapshot *snapshot, size_t event) {
-    return snapshot->values[snapshot_trouble(watch->layout, event, EVENT_STALLED)] > 0;
+// 1 + the state for which an event's 0 is not believed; 0: it is.
+static uint8_t stalled_state(const struct watch *watch, const struct snapshot *snapshot, size_t event) {
+    static const enum event_trouble states[] = {EVENT_STALLED, EVENT_FILTERED};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (snapshot->values[snapshot_trouble(watch->layout, event, states[i])] > 0)
+            return (uint8_t)(1 + states[i]);
+    return 0;
 }
 
 static void note_seconds(struct watch *watch, const struct snapshot *snapshot) {
@@ -138,30 +143,50 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
     }
 }
 
-// One line for all events that stall now, or no longer do, with a few of their names.
-static void watch_events(struct watch *watch, const struct snapshot *snapshot, bool stalled) {
+static void log_events(const struct watch *watch, uint8_t was, uint8_t is, const struct text *names) {
+    int length = (int)names->length;
+    const char *prefix = watch->prefix, *list = names->data ? names->data : "";
+    if (is == 1 + EVENT_STALLED)
+        log_warning(
+            "%sthese events have never counted, though what they are compared with does, so that their metrics are "
+            "not believed: %.*s",
+            prefix, length, list);
+    else if (is == 1 + EVENT_FILTERED)
+        log_warning("%ssomething filters events here, such as the hypervisor: some that must count in any busy second "
+                    "never do. So a 0 of these is not believed either: %.*s",
+                    prefix, length, list);
+    else if (was == 1 + EVENT_STALLED)
+        log_info("%sthese events have now counted for the first time: %.*s", prefix, length, list);
+    else
+        log_info("%swhat these events count is believed now, also a 0: %.*s", prefix, length, list);
+}
+
+// One line for all events that go from one state to another, with a few of their names.
+static void watch_events(struct watch *watch, const struct snapshot *snapshot, uint8_t was, uint8_t is) {
     const struct snapshot_layout *layout = watch->layout;
     struct text names = {0};
     size_t n = 0;
     for (size_t e = 0; e < layout->n_events; e++) {
-        bool *said = &watch->stalled[layout->events[e]];
-        if (is_stalled(watch, snapshot, e) != stalled || *said == stalled)
+        uint8_t *said = &watch->stalled[layout->events[e]];
+        if (*said != was || stalled_state(watch, snapshot, e) != is)
             continue;
-        *said = stalled;
+        *said = is;
         if (n++ < NAMES_MAX)
             text_format(&names, "%s%s", n > 1 ? ", " : "", layout->catalog->events[layout->events[e]].name);
     }
     if (n > NAMES_MAX)
         text_format(&names, " and %zu more (/api/v1/status lists them)", n - NAMES_MAX);
-    const char *list = names.data ? names.data : "";
-    if (n > 0 && stalled)
-        log_warning(
-            "%sthese events have never counted, though what they are compared with does, so that their metrics are "
-            "not believed: %.*s",
-            watch->prefix, (int)names.length, list);
-    else if (n > 0)
-        log_info("%sthese events have now counted for the first time: %.*s", watch->prefix, (int)names.length, list);
+    if (n > 0)
+        log_events(watch, was, is, &names);
     text_free(&names);
+}
+
+static void watch_states(struct watch *watch, const struct snapshot *snapshot) {
+    static const uint8_t states[] = {0, 1 + EVENT_STALLED, 1 + EVENT_FILTERED};
+    for (size_t was = 0; was < sizeof states / sizeof *states; was++)
+        for (size_t is = 0; is < sizeof states / sizeof *states; is++)
+            if (was != is)
+                watch_events(watch, snapshot, states[was], states[is]);
 }
 
 static void watch_metric(struct watch *watch, const struct snapshot *snapshot, size_t m) {
@@ -198,8 +223,7 @@ void watch_round(struct watch *watch, const struct snapshot *snapshot, int round
     if (!snapshot->within_round)
         note_seconds(watch, snapshot);
     if (!snapshot->within_round) {
-        watch_events(watch, snapshot, true);
-        watch_events(watch, snapshot, false);
+        watch_states(watch, snapshot);
     }
     for (size_t m = 0; m < watch->layout->n_metrics; m++)
         watch_metric(watch, snapshot, m);

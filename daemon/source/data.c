@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/spec/cpu_map_json.h"
+#include "config/spec/earlier_json.h"
 #include "config/spec/spec_json.h"
 
 static bool has_specs(const char *folder) {
@@ -183,6 +184,30 @@ int specs_add_software(const struct specs *specs, struct errors *errors, struct 
         return 0;
     (void)snprintf(path, sizeof path, "%s/" SPEC_SOFTWARE ".json", specs->folder);
     return spec_json_add(path, errors, builder);
+}
+
+// True if the hash is the catalog's, with the marks of earlier versions or without them. Marks stay only if it is with
+// them.
+static int has_hash(const struct specs *specs, uint64_t hash, struct errors *errors, struct catalog_builder *builder) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
+    char path[DATA_PATH_MAX + 64];
+    (void)snprintf(path, sizeof path, "%s/neutral/earlier.json", specs->folder);
+    if (catalog_hash(catalog) == hash)
+        return 1;
+    int r = earlier_json_mark(path, true, errors, builder);
+    if (r < 0 || catalog_hash(catalog) == hash)
+        return r < 0 ? r : 1;
+    return earlier_json_mark(path, false, errors, builder);
+}
+
+int specs_make_recorded(const struct specs *specs, uint64_t hash, struct errors *errors,
+                        struct catalog_builder *builder) {
+    int r = has_hash(specs, hash, errors, builder);
+    if (r == 0)
+        r = specs_add_software(specs, errors, builder);
+    if (r == 0)
+        r = has_hash(specs, hash, errors, builder);
+    return r < 0 ? r : 0;
 }
 
 int specs_load(const struct specs *specs, const char *name, const struct environment *environment,

@@ -5,6 +5,7 @@
 // The files that ship with the program: specs/ and scenarios/.
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/error.h"
 #include "core/host/identify.h"
@@ -51,6 +52,13 @@ int specs_read(const struct specs *specs, const char *name, const struct environ
 // Adds the kernel's software events, which every Linux host has, to a catalog of a core PMU. Returns 0, -EINVAL,
 // -ENOMEM.
 int specs_add_software(const struct specs *specs, struct errors *errors, struct catalog_builder *builder);
+
+// Makes of a spec's catalog the one that a recording was made with, whose hash is given: with the software events,
+// which earlier versions left out, and with what specs of earlier versions said of zeros, which is part of the hash.
+// With neither hash the catalog is this version's, with the software events: the spec has changed. Returns 0, -EINVAL,
+// -ENOMEM.
+int specs_make_recorded(const struct specs *specs, uint64_t hash, struct errors *errors,
+                        struct catalog_builder *builder);
 
 // Spec `i`, for lookups; kept until specs_forget. NULL if it cannot be read: this host does not need it, so its
 // mistakes do not matter.

@@ -239,8 +239,7 @@ static int make_catalog(struct tape *tape, const struct tape_request *request, s
         return r;
     if (of->topdown_dropped)
         catalog_builder_drop_topdown(builder);
-    if (catalog_hash(catalog_builder_catalog(builder)) != of->hash) // earlier versions left software events out
-        r = specs_add_software(request->specs, errors, builder);
+    r = specs_make_recorded(request->specs, of->hash, errors, builder);
     if (r == 0)
         *out = catalog_builder_finish(builder);
     else

@@ -35,7 +35,7 @@ static int add_formats(const struct host_roots *roots, const char *pmu, struct c
 static int add_event(struct catalog_builder *builder, const char *name, const struct pmu_named_event *event, size_t i,
                      struct fault *fault) {
     char alias[32], formula[FORMULA_MAX], export_name[PMU_NAMED_MAX + 8];
-    const struct catalog_event_text text = {.name = name, .terms = event->terms, .takes = 1, .may_be_zero = true};
+    const struct catalog_event_text text = {.name = name, .terms = event->terms, .takes = 1};
     (void)snprintf(alias, sizeof alias, "event_%zu", i);
     (void)snprintf(export_name, sizeof export_name, "event_%s", name);
     for (char *c = export_name; *c != '\0'; c++)

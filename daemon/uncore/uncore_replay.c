@@ -28,6 +28,11 @@ static int read_spec(const struct setup *setup, const struct tape *tape, const s
     if (strchr(spec, '/') || !setup_file_exists(path))
         return refuse(tape, header, errors);
     int r = uncore_read_spec(setup, spec, errors, &builder);
+    const struct catalog *catalog = r == 0 ? catalog_builder_catalog(builder) : NULL;
+    if (r == 0 && catalog_hash(catalog) != header->catalog.hash) // earlier versions' specs marked all events of boxes
+        catalog_builder_set_may_be_zero(builder, NULL, 0, true);
+    if (r == 0 && catalog_hash(catalog) != header->catalog.hash)
+        catalog_builder_set_may_be_zero(builder, NULL, 0, false);
     if (r == 0)
         *out = catalog_builder_finish(builder);
     return r;

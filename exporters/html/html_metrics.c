@@ -131,7 +131,7 @@ static void put_not_live(const struct view *view, const struct snapshot *snapsho
         text_string(out, any ? "" : "<h2>Events that yield no samples</h2>\n<table>\n<tr><th>Event<th>State<th>Why\n");
         text_string(out, "<tr><td>");
         html_put(out, layout->catalog->events[layout->events[e]].name);
-        text_format(out, "<td>%s<td>%s\n", event_trouble_name(trouble), view_trouble_text(trouble));
+        text_format(out, "<td>%s<td>%s\n", event_trouble_name(trouble), view_trouble_text(view, e, trouble));
         any = true;
     }
     text_string(out, any ? "</table>\n" : "");

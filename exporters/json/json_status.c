@@ -297,7 +297,7 @@ static void add_not_live(struct json *json, const struct view *view, const struc
         json_begin_object(json, NULL);
         json_string(json, "event", layout->catalog->events[layout->events[e]].name);
         json_string(json, "state", event_trouble_name(trouble));
-        json_string(json, "text", view_trouble_text(trouble));
+        json_string(json, "text", view_trouble_text(view, e, trouble));
         json_end_object(json);
     }
     json_end_array(json);

@@ -147,14 +147,18 @@ enum event_trouble view_trouble(const struct view *view, const struct snapshot *
     return (enum event_trouble)trouble;
 }
 
-const char *view_trouble_text(enum event_trouble trouble) {
+const char *view_trouble_text(const struct view *view, size_t event, enum event_trouble trouble) {
     static const char *const texts[EVENT_TROUBLE_N] = {
-        [EVENT_STALLED] =
-            "runs and has never counted, though what it is compared with does: its metrics are not believed",
+        [EVENT_STALLED] = "runs and has never counted, though it must in any busy second: its metrics are not believed",
+        [EVENT_FILTERED] =
+            "has never counted, and a filter is likely, such as the hypervisor's: events that must count in "
+            "any busy second have not either",
+        [EVENT_DEAD] = "is known not to count on this CPU, or not rightly",
         [EVENT_UNSUPPORTED] = "this CPU's PMU does not have it",
         [EVENT_STARVED] = "never got the counters in the last round: others hold them",
     };
-    return texts[trouble];
+    const char *known = view->layout->catalog->events[view->layout->events[event]].known_dead;
+    return trouble == EVENT_DEAD && known ? known : texts[trouble];
 }
 
 double view_offline(const struct view *view, const struct snapshot *snapshot) {

@@ -95,7 +95,7 @@ const char *view_title(const struct catalog_metric *metric);
 // Why the plan's event `event` (index into layout->events) yields no samples; EVENT_TROUBLE_N if it does.
 enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event);
 // The same for people.
-const char *view_trouble_text(enum event_trouble trouble);
+const char *view_trouble_text(const struct view *view, size_t event, enum event_trouble trouble);
 
 // How many of the CPUs to be measured, on all sockets, were offline in the last round; NaN before the first.
 double view_offline(const struct view *view, const struct snapshot *snapshot);

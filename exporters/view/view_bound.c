@@ -31,11 +31,17 @@ static void write_missing(const struct view *view, const struct snapshot *snapsh
     }
     const char *event = NULL;
     size_t n = 0;
-    for (size_t e = 0; e < layout->n_events && absent == ABSENT_STALLED; e++)
-        if (view_trouble(view, snapshot, e) == EVENT_STALLED &&
-            reads(layout->catalog, missing->formula, layout->events[e]) && n++ == 0)
+    enum event_trouble state = absent == ABSENT_FILTERED ? EVENT_FILTERED : EVENT_STALLED;
+    for (size_t e = 0; e < layout->n_events && (absent == ABSENT_STALLED || absent == ABSENT_FILTERED); e++)
+        if (view_trouble(view, snapshot, e) == state && reads(layout->catalog, missing->formula, layout->events[e]) &&
+            n++ == 0)
             event = layout->catalog->events[layout->events[e]].name;
-    if (event)
+    if (event && state == EVENT_FILTERED)
+        (void)snprintf(reason->text, sizeof reason->text,
+                       "it needs %.100s%s, which %s never counted, as others that must: something filters events here, "
+                       "such as the hypervisor",
+                       event, n > 1 ? " and others" : "", n > 1 ? "have" : "has");
+    else if (event)
         (void)snprintf(reason->text, sizeof reason->text,
                        "it needs %.100s%s, which %s and %s never counted: this CPU, or its hypervisor, may lack %s",
                        event, n > 1 ? " and others" : "", n > 1 ? "run" : "runs", n > 1 ? "have" : "has",

@@ -123,6 +123,13 @@ void pipeline_load_spec(struct pipeline *p, const char *spec, uint64_t seed);
 // The same from Linux's files for a CPU, as the vendor has them. Other PMUs than the core's are not there.
 void pipeline_load_vendor(struct pipeline *p, const char *tree, const char *cpuid, uint64_t seed);
 
+// Says that the event counts in any busy second, as a spec may. Before a start.
+static inline void pipeline_must_count(const struct catalog *catalog, const char *event) {
+    int index = catalog_find_event(catalog, event);
+    assert_true(index >= 0);
+    catalog->events[index].must_count = true;
+}
+
 // Plans these metric groups (NULL ends the list; none: all of them) and gets ready.
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
 

@@ -99,10 +99,25 @@ static void test_where_all_are_dead_the_first_is_back_and_not_believed(void **st
     begin(&m);
     set_rate(&m, "L3D_CACHE_REFILL", 0);
     set_rate(&m, "L2D_CACHE_REFILL", 0);
+    pipeline_must_count(m.setup.types[0].source->catalog, "L2D_CACHE_REFILL");
     run(&m, 90);
     assert_definition(&m, "ll_cache_mpki", "reads", NAN);
     assert_int_equal(m.snapshot->absent[snapshot_state(m.snapshot->layout, 0, place_of(&m, "ll_cache_mpki"))],
                      ABSENT_STALLED);
+    measuring_stop(&m);
+}
+
+// Only what must count is dead where it does not, and a definition that the spec does without is no evidence of a
+// filter.
+static void test_the_zero_of_the_last_definition_is_a_zero(void **state) {
+    (void)state;
+    struct measuring m;
+    begin(&m);
+    set_rate(&m, "L3D_CACHE_REFILL", 0);
+    set_rate(&m, "L2D_CACHE_REFILL", 0);
+    run(&m, 90);
+    assert_definition(&m, "ll_cache_mpki", "l2_refills", 0);
+    assert_definition(&m, "l2_cache_mpki", "refills", 0);
     measuring_stop(&m);
 }
 
@@ -162,6 +177,7 @@ int main(void) {
         cmocka_unit_test(test_the_next_definition_takes_the_place_of_one_whose_event_is_dead),
         cmocka_unit_test(test_definitions_are_tried_in_order),
         cmocka_unit_test(test_where_all_are_dead_the_first_is_back_and_not_believed),
+        cmocka_unit_test(test_the_zero_of_the_last_definition_is_a_zero),
         cmocka_unit_test(test_an_event_that_happens_rarely_is_not_dead),
         cmocka_unit_test(test_on_an_idle_host_nothing_is_dead),
         cmocka_unit_test(test_a_definition_without_its_events_gives_way_at_once),

@@ -244,6 +244,7 @@ static void test_what_has_counted_stays_believed_and_what_has_not_stays_stalled(
     struct pipeline p;
     fault_load(&p);
     silence(&p, "BR_MIS_PRED_RETIRED", 0);
+    pipeline_must_count(p.catalog, "BR_MIS_PRED_RETIRED");
     start(&p);
     pipeline_run(&p, 5);
     size_t mpki = pipeline_metric(&p, "branch_mpki"), ipc = pipeline_metric(&p, "ipc");

@@ -36,10 +36,11 @@ static size_t assert_costs_only_its_metrics(const struct pipeline *p, unsigned e
     return absent;
 }
 
-static void test_an_event_that_never_counts_gives_no_values_until_it_does(void **state) {
+static void test_an_event_that_must_count_and_does_not_gives_no_values_until_it_does(void **state) {
     (void)state;
     struct pipeline p;
     fault_load(&p);
+    pipeline_must_count(p.catalog, "BR_MIS_PRED_RETIRED");
     silence(&p, "BR_MIS_PRED_RETIRED", 60);
     start(&p);
     unsigned event = (unsigned)catalog_find_event(p.catalog, "BR_MIS_PRED_RETIRED");
@@ -67,6 +68,7 @@ static void test_an_event_that_the_pmu_advertises_and_that_never_counts_is_zero(
     (void)state;
     struct pipeline p;
     fault_load(&p);
+    pipeline_must_count(p.catalog, "BR_MIS_PRED_RETIRED");
     silence(&p, "BR_MIS_PRED_RETIRED", 0);
     memset(p.support, PLAN_SUPPORTED, p.catalog->n_events);
     start(&p);
@@ -81,6 +83,7 @@ static void test_a_stalled_level1_event_stops_the_split_and_nothing_else(void **
     struct pipeline p;
     fault_load(&p);
     silence(&p, "STALL_SLOT_BACKEND", 0);
+    pipeline_must_count(p.catalog, "STALL_SLOT_BACKEND");
     start(&p);
     pipeline_run_until(&p, 30);
     unsigned event = (unsigned)catalog_find_event(p.catalog, "STALL_SLOT_BACKEND");
@@ -160,7 +163,7 @@ static void test_a_correction_that_is_0_leaves_level_1_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_event_that_never_counts_gives_no_values_until_it_does),
+        cmocka_unit_test(test_an_event_that_must_count_and_does_not_gives_no_values_until_it_does),
         cmocka_unit_test(test_an_event_that_the_pmu_advertises_and_that_never_counts_is_zero),
         cmocka_unit_test(test_a_stalled_level1_event_stops_the_split_and_nothing_else),
         cmocka_unit_test(test_an_idle_host_is_not_stalled),

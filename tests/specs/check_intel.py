@@ -190,7 +190,7 @@ def our_encoding(spec, name):
         name, modifier = name[:-2], name[-1]
     event = spec["events"][name.replace("\\", "")]
     terms = {"event": int(event["code"], 16)}
-    terms.update({k: int(str(v), 0) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes", "may_be_zero")})
+    terms.update({k: int(str(v), 0) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes", "must_count", "dead_on")})
     return tuple(sorted(terms.items())), modifier
 
 

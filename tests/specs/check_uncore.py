@@ -95,7 +95,7 @@ def ours(spec):
     with open(os.path.join(ROOT, f"specs/uncore/{spec}.json"), encoding="utf-8") as file:
         entry = json.load(file)
     events = {name: (number(event["code"]), {term: number(value) for term, value in event["topdownd"].items()
-                                             if term not in ("takes", "counters", "may_be_zero", "known_as") and number(value)})
+                                             if term not in ("takes", "counters", "must_count", "dead_on", "known_as") and number(value)})
               for name, event in entry["events"].items()}
     factors = {}
     for metric in entry["metrics"].values():

@@ -56,7 +56,7 @@ def encoding(entry):
 
 def our_encoding(event, default_pmu="cpu"):
     """An event of a spec in the same form."""
-    terms = {k: number(v) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as")}
+    terms = {k: number(v) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes", "pmu", "sampling_only", "must_count", "dead_on", "known_as")}
     pmu = event.get("topdownd", {}).get("pmu", default_pmu)
     return pmu, number(event["code"]), tuple(sorted((k, v) for k, v in terms.items() if v))
 
@@ -269,7 +269,7 @@ class SpecModel:
         """What is incomplete: texts, groups, tree, formulas, counters. Intel's events have titles alone, and metrics name no events."""
         out = []
         own, general = self.spec["topdownd"], self.spec["topdownd"]["counters"]["general"]
-        fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as"}
+        fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only", "must_count", "dead_on", "known_as"}
         for other in own.get("pmu_formats", {}).values():
             terms |= set(other)
         seen = {}

@@ -31,6 +31,11 @@ static inline struct catalog_builder *plain_builder(void) {
     return builder_of(events, N_OF(events));
 }
 
+// Says that the event counts in any busy second.
+static inline void must_count(struct host *host, unsigned event) {
+    catalog_builder_catalog(host->builder)->events[event].must_count = true;
+}
+
 // A plan of the catalog's only group, with the PMU's support from `support`.
 static inline struct plan *host_plan(struct host *host, unsigned counters) {
     const struct plan_selection selection = {.group = 0, .weight = 1};

@@ -57,7 +57,8 @@ static void test_every_spec_has_the_groups_of_the_default_profile(void **state) 
 static void expect_plan(const struct shipped *spec, const struct catalog *catalog, unsigned counters) {
     struct plan *plan = build_plan(&(struct plan_request){.catalog = catalog, .general_counters = counters});
     for (size_t i = 0; i < plan->n_metrics; i++)
-        if (counters == spec->counters && plan->metrics[i].unit == PLAN_NOT_PLANNABLE)
+        if (counters == spec->counters && plan->metrics[i].unit == PLAN_NOT_PLANNABLE &&
+            !strstr(plan->metrics[i].reason, " is dead on this CPU: ")) // the spec says so
             fail_msg("%s: %s: %s", spec->name, catalog->metrics[plan->metrics[i].metric].name, plan->metrics[i].reason);
     if (spec->width > 0) {
         assert_true(plan->level1_unit >= 0);

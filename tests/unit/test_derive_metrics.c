@@ -120,6 +120,7 @@ static void test_what_needs_a_stalled_metric_is_stalled(void **state) {
     struct host host;
     combined_init(&host);
     host.support[B] = PLAN_SUPPORT_UNKNOWN;
+    must_count(&host, B);
     host_start(&host, 2);
     windows_of(&host, 0, (const uint64_t[]){0, 100, 50, 0, 6, 3});
     end_round(&host, 3);
@@ -132,6 +133,48 @@ static void test_what_needs_a_stalled_metric_is_stalled(void **state) {
     windows_of(&host, 0, FIRST);
     end_round(&host, 3);
     expect(&host, 0, "mixed", 0.2);
+    host_deinit(&host);
+}
+
+// B must count and does not: something filters, so C's 0 is not believed, but D's, which the PMU promises to count.
+static void test_beside_an_event_that_must_count_and_does_not_no_zero_is_believed(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, plain_builder());
+    metric_of(host.builder, "whole", "B / CYCLES", NULL);
+    metric_of(host.builder, "rare", "C / CYCLES", NULL);
+    metric_of(host.builder, "promised", "D / CYCLES", NULL);
+    metric_of(host.builder, "sum", "rare + promised", NULL);
+    group_of(host.builder, "G", "whole rare promised sum");
+    host.support[B] = host.support[C] = PLAN_SUPPORT_UNKNOWN;
+    must_count(&host, B);
+    host_start(&host, 4);
+    windows_of(&host, 0, (const uint64_t[]){0, 100, 0, 0, 0, 0});
+    end_round(&host, 1);
+    expect_absent(&host, 0, "whole", ABSENT_STALLED);
+    expect_absent(&host, 0, "rare", ABSENT_FILTERED);
+    expect_absent(&host, 0, "sum", ABSENT_FILTERED);
+    expect(&host, 0, "promised", 0);
+    windows_of(&host, 0, (const uint64_t[]){0, 100, 0, 1, 0, 0}); // of which one count ends the doubt
+    end_round(&host, 1);
+    expect(&host, 0, "rare", 0);
+    expect(&host, 0, "whole", 0.01);
+    expect(&host, 0, "sum", 0);
+    host_deinit(&host);
+}
+
+static void test_without_an_event_that_must_count_each_zero_is_a_zero(void **state) {
+    (void)state;
+    struct host host;
+    combined_init(&host);
+    host.support[A] = host.support[B] = host.support[C] = PLAN_SUPPORT_UNKNOWN;
+    host_start(&host, 2);
+    windows_of(&host, 0, (const uint64_t[]){0, 100, 0, 0, 0, 3});
+    end_round(&host, 3);
+    expect(&host, 0, "part", 0);
+    expect(&host, 0, "other", 0);
+    expect(&host, 0, "mixed", 0);
+    assert_true(host.snapshot->values[snapshot_uncovered(host.layout, 0, UNCOVERED_STALLED)] == 0);
     host_deinit(&host);
 }
 
@@ -243,6 +286,8 @@ int main(void) {
         cmocka_unit_test(test_the_larger_of_no_value_and_zero_is_no_value),
         cmocka_unit_test(test_a_condition_without_a_value_gives_none),
         cmocka_unit_test(test_what_needs_a_stalled_metric_is_stalled),
+        cmocka_unit_test(test_beside_an_event_that_must_count_and_does_not_no_zero_is_believed),
+        cmocka_unit_test(test_without_an_event_that_must_count_each_zero_is_a_zero),
         cmocka_unit_test(test_a_metric_that_is_not_plannable_takes_those_that_need_it_along),
         cmocka_unit_test(test_time_passes_once_for_all_cpus),
         cmocka_unit_test(test_a_sum_without_a_sibling_is_not_core_wide),

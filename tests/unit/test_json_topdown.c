@@ -221,7 +221,9 @@ static void test_the_answer_names_the_event_that_never_counts_and_an_idle_host(v
     assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, "Not known: nothing was done: no pipeline slots were counted.");
     for (size_t m = 0; m < host.layout->n_metrics; m++)
         snapshot->absent[snapshot_state(host.layout, 0, m)] = ABSENT_STALLED;
-    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, "Not known: an event that it needs runs and has never counted.");
+    assert_bound(
+        &host, snapshot, "", JUDGE_UNKNOWN,
+        "Not known: an event that it needs runs and has never counted, though it must count in any busy second.");
     snapshot->values[snapshot_trouble(host.layout, 0, EVENT_STALLED)] = 1;
     assert_bound(
         &host, snapshot, "", JUDGE_UNKNOWN,
@@ -231,6 +233,15 @@ static void test_the_answer_names_the_event_that_never_counts_and_an_idle_host(v
     assert_bound(&host, snapshot, "", JUDGE_UNKNOWN,
                  "Not known: it needs CYCLES and others, which run and have never counted: this CPU, or its "
                  "hypervisor, may lack them.");
+    for (size_t m = 0; m < host.layout->n_metrics; m++)
+        snapshot->absent[snapshot_state(host.layout, 0, m)] = ABSENT_FILTERED;
+    for (size_t e = 0; e < host.layout->n_events; e++) {
+        snapshot->values[snapshot_trouble(host.layout, e, EVENT_STALLED)] = NAN;
+        snapshot->values[snapshot_trouble(host.layout, e, EVENT_FILTERED)] = e == 0 ? 1 : NAN;
+    }
+    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN,
+                 "Not known: it needs CYCLES, which has never counted, as others that must: something filters events "
+                 "here, such as the hypervisor.");
     snapshot_unref(snapshot);
     host_deinit(&host);
 }

@@ -427,9 +427,9 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     free(text);
     host.view.standard_error = false;
     struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, false);
-    // at most: every event in all three states, the counters of the ratio that cannot be planned, each category as
+    // at most: every event in all five states, the counters of the ratio that cannot be planned, each category as
     // the verdict, and the age of the gauges
-    assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2 + 2 * 4 + 1);
+    assert_int_equal(prometheus_series(page), expected - 3 + 5 * 10 + 2 * 2 + 2 * 4 + 1);
     // usually: no event in trouble, and one verdict for each socket
     assert_int_equal(prometheus_usual_series(page), expected - 3 + 2 * 2);
     prometheus_page_free(page);

@@ -242,7 +242,7 @@ static void test_a_snapshot_lives_until_its_last_reference_goes(void **state) {
 static void test_reasons_have_names_and_bounds_ascend(void **state) {
     (void)state;
     static const char *const names[] = {"starved", "failed", "offline", "stalled", "not_plannable", "yielded", "gap"};
-    static const char *const troubles[] = {"stalled", "unsupported", "starved"};
+    static const char *const troubles[] = {"stalled", "filtered", "dead", "unsupported", "starved"};
     assert_int_equal(N_OF(troubles), EVENT_TROUBLE_N);
     for (size_t i = 0; i < N_OF(troubles); i++)
         assert_string_equal(event_trouble_name((enum event_trouble)i), troubles[i]);

@@ -45,7 +45,7 @@ static void check_same(const struct catalog *catalog, const struct catalog *alon
         assert_string_equal(catalog->pmus[catalog->events[event].code.pmu], "software");
         assert_true(catalog->events[event].code.config ==
                     alone->events[catalog_find_event(alone, catalog->events[event].name)].code.config);
-        assert_true(catalog->events[event].need.free && catalog->events[event].may_be_zero);
+        assert_true(catalog->events[event].need.free && !catalog->events[event].must_count);
     }
     const struct catalog_group *group = &catalog->groups[catalog_find_group(catalog, "Software")];
     assert_int_equal(group->n_metrics, 4);

@@ -77,7 +77,7 @@ def six_events():
     with open(f"{ROOT}/specs/uncore/imc-sapphire-rapids.json", encoding="utf-8") as file:
         spec = json.load(file)
     base = spec["events"].popitem()[1]
-    spec["events"] = {f"{direction.upper()}_{i}": base | {"topdownd": {"umask": hex(umask), "may_be_zero": True}}
+    spec["events"] = {f"{direction.upper()}_{i}": base | {"topdownd": {"umask": hex(umask)}}
                       for direction, umasks in PARTS.items() for i, umask in enumerate(umasks)}
     for direction in PARTS:
         names = [name for name in spec["events"] if name.startswith(direction.upper())]
