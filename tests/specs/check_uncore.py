@@ -94,7 +94,7 @@ def read_mesh():
 def ours(spec):
     with open(os.path.join(ROOT, f"specs/uncore/{spec}.json"), encoding="utf-8") as file:
         entry = json.load(file)
-    events = {name: (number(event["code"]), {term: number(value) for term, value in event["topdownd"].items()
+    events = {name: (number(event["code"]), {term: number(value) for term, value in event.get("topdownd", {}).items()
                                              if term not in ("takes", "counters", "must_count", "dead_on", "known_as") and number(value)})
               for name, event in entry["events"].items()}
     factors = {}
