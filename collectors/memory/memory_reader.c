@@ -7,6 +7,7 @@
 
 #include "collectors/memory/memory_nodes.h"
 #include "collectors/memory/resctrl.h"
+#include "core/uncore/uncore_most.h"
 
 struct memory_reader {
     const struct host_roots *roots;
@@ -59,13 +60,6 @@ static const struct host_memory_node *find_node(const struct host_memory *memory
     return NULL;
 }
 
-static const struct host_memory_domain *find_domain(const struct host_memory *memory, unsigned id) {
-    for (size_t i = 0; i < memory->n_domains; i++)
-        if (memory->domains[i].id == id)
-            return &memory->domains[i];
-    return NULL;
-}
-
 static void set_before(struct host_memory *memory, const struct host_memory *last) {
     memcpy(memory->totals_before, last->totals, sizeof memory->totals_before);
     for (size_t i = 0; i < memory->n_nodes; i++) {
@@ -73,11 +67,22 @@ static void set_before(struct host_memory *memory, const struct host_memory *las
         if (node)
             memcpy(memory->nodes[i].before, node->counts, sizeof node->counts);
     }
-    for (size_t i = 0; i < memory->n_domains; i++) {
-        const struct host_memory_domain *domain = find_domain(last, memory->domains[i].id);
-        if (domain && !memory->domains[i].uneven)
-            memory->domains[i].before = domain->bytes;
-    }
+}
+
+// The reading before had nothing of resctrl: then its bytes are of no interval.
+static void forget_before(struct host_memory *memory) {
+    static const struct host_memory_bytes unknown = {NAN, NAN, NAN};
+    for (size_t i = 0; i < memory->n_domains; i++)
+        memory->domains[i].before = unknown;
+    for (size_t i = 0; i < memory->n_parts; i++)
+        memory->parts[i].before = unknown;
+}
+
+// A count that cannot be comes from hardware that was set back, or from a driver's bug (core/uncore/uncore_most.h).
+static struct resctrl_moment moment_of(struct memory_reader_choice choice, struct memory_reader_time time) {
+    double peak = choice.memory_bytes_per_second;
+    return (struct resctrl_moment){.seconds = (double)time.now_ns * 1e-9,
+                                   .most_per_second = peak > 0 ? UNCORE_MOST_PEAKS * peak : UNCORE_MOST_BYTES_A_SECOND};
 }
 
 struct host_memory *memory_reader_read(struct memory_reader *reader, struct memory_reader_choice choice,
@@ -93,11 +98,13 @@ struct host_memory *memory_reader_read(struct memory_reader *reader, struct memo
         continue_totals(reader, memory->totals);
     }
     if (choice.resctrl)
-        *interrupts = resctrl_read(reader->resctrl, memory);
+        *interrupts = resctrl_read(reader->resctrl, moment_of(choice, time), memory);
     if (reader->last) {
         set_before(memory, reader->last);
         memory->seconds = (double)(time.now_ns - reader->last_ns) * 1e-9;
     }
+    if (!reader->last || reader->last->n_domains == 0)
+        forget_before(memory);
     host_memory_sum_sockets(memory);
     host_memory_unref(reader->last);
     reader->last = host_memory_ref(memory);

@@ -10,7 +10,8 @@
 struct memory_reader;
 
 struct memory_reader_choice {
-    bool nodes, resctrl; // what is read
+    bool nodes, resctrl;            // what is read
+    double memory_bytes_per_second; // the most that the memory of the host can move; 0: not known
 };
 
 // `roots` are borrowed. NULL if out of memory.

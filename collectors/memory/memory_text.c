@@ -58,21 +58,46 @@ double memory_text_size(const char *text, const char *name) {
 }
 
 enum memory_text_bytes memory_text_bytes(const char *text, double *out) {
-    static const char *const words[] = {"Unavailable", "Unassigned", "Error"};
+    static const struct {
+        const char *word;
+        enum memory_text_bytes meaning;
+    } words[] = {{"Unavailable", MEMORY_TEXT_UNAVAILABLE},
+                 {"Error", MEMORY_TEXT_UNAVAILABLE},
+                 {"Unassigned", MEMORY_TEXT_UNASSIGNED}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(text, words[i], strlen(words[i])) == 0)
-            return MEMORY_TEXT_UNAVAILABLE;
+        if (strncmp(text, words[i].word, strlen(words[i].word)) == 0)
+            return words[i].meaning;
     return read_whole(text, '\n', out) ? MEMORY_TEXT_BYTES : MEMORY_TEXT_WRONG;
 }
 
-bool memory_text_domain(const char *name, unsigned *out) {
-    static const char prefix[] = "mon_L3_";
+// A folder's name that is a prefix and a number of 32 bits.
+static bool is_numbered(const char *name, const char *prefix, unsigned *out) {
+    size_t length = strlen(prefix);
     double number;
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0 || !read_whole(name + sizeof prefix - 1, '\0', &number) ||
-        number > UINT32_MAX)
+    if (strncmp(name, prefix, length) != 0 || !read_whole(name + length, '\0', &number) || number > UINT32_MAX)
         return false;
     *out = (unsigned)number;
     return true;
+}
+
+bool memory_text_domain(const char *name, unsigned *out) { return is_numbered(name, "mon_L3_", out); }
+
+bool memory_text_part(const char *name, unsigned *out) { return is_numbered(name, "mon_sub_L3_", out); }
+
+bool memory_text_unassigned(const char *text, const char *event, unsigned domain) {
+    size_t length = strlen(event);
+    for (const char *line = text; *line != '\0'; line = next_line(line)) {
+        if (strncmp(line, event, length) != 0 || line[length] != ':')
+            continue;
+        const char *word = line + length + 1;
+        for (size_t n = strcspn(word, ";\n"); n > 0; word += n + (word[n] == ';'), n = strcspn(word, ";\n")) {
+            double number;
+            const char *sign = memchr(word, '=', n);
+            if (sign && read_whole(word, '=', &number) && number == domain)
+                return sign[1] == '_';
+        }
+    }
+    return false;
 }
 
 // One of a list of words, which ends at a comma or a line's end.

@@ -23,14 +23,22 @@ double memory_text_size(const char *text, const char *name);
 // A file of resctrl that counts bytes.
 enum memory_text_bytes {
     MEMORY_TEXT_BYTES,
-    MEMORY_TEXT_UNAVAILABLE, // the kernel's words for "not now": Unavailable, Unassigned, Error
+    MEMORY_TEXT_UNAVAILABLE, // the kernel's words for "not now": Unavailable, Error
+    MEMORY_TEXT_UNASSIGNED,  // and for "without a hardware counter"
     MEMORY_TEXT_WRONG
 };
 enum memory_text_bytes memory_text_bytes(const char *text, double *out);
 
 // The number of a monitoring domain in the name of its folder, "mon_L3_00". Arm's are numbers of caches of up to 32
-// bits.
+// bits. Other folders beside it are no domains, such as "mon_PERF_PKG_00" with the energy of Intel's cores (Linux 7.0).
 bool memory_text_domain(const char *name, unsigned *out);
+
+// The number of a part of a domain in the name of its folder, "mon_sub_L3_00": a sub-NUMA cluster.
+bool memory_text_part(const char *name, unsigned *out);
+
+// True if the group has no hardware counter for an event in a domain. `text` is that of its file mbm_L3_assignments,
+// lines "mbm_total_bytes:0=e;1=_" (kernel, resctrl.rst).
+bool memory_text_unassigned(const char *text, const char *event, unsigned domain);
 
 // True if resctrl's event of all bytes counts all reads, writes and dirty lines that leave the cache. `text` is that of
 // event_configs/mbm_total_bytes/event_filter, or of mbm_total_bytes_config.

@@ -35,6 +35,19 @@ static const struct words STATES[RESCTRL_STATES_N] = {
                                               "mbm_total_bytes than all (info/L3_MON), so none are shown"},
 };
 
+static const struct words GAPS[RESCTRL_GAPS_N] = {
+    [RESCTRL_GAP_NONE] = {NULL, NULL},
+    [RESCTRL_GAP_GROUPS] = {"groups_changed", "a group came or went, and what it moved meanwhile is not known"},
+    [RESCTRL_GAP_UNAVAILABLE] = {"unavailable", "a group began or ceased to have a number"},
+    [RESCTRL_GAP_UNASSIGNED] = {"unassigned", "a group lost its hardware counter"},
+    [RESCTRL_GAP_FELL] = {"fell", "a group's count fell, as when it was set back"},
+    [RESCTRL_GAP_IMPLAUSIBLE] = {"implausible", "a group's count grew by more than the memory can move"},
+};
+
+const char *resctrl_gap_name(enum resctrl_gap gap) { return GAPS[gap].name; }
+
+const char *resctrl_gap_text(enum resctrl_gap gap) { return GAPS[gap].text; }
+
 const char *host_memory_kind_name(enum host_memory_kind kind) { return KINDS[kind].name; }
 
 const char *host_memory_kind_text(enum host_memory_kind kind) { return KINDS[kind].text; }
@@ -60,8 +73,11 @@ struct host_memory *host_memory_ref(struct host_memory *memory) {
 }
 
 struct host_memory *host_memory_unref(struct host_memory *memory) {
-    if (memory && atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1)
+    if (memory && atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1) {
+        free(memory->parts);
+        free(memory->groups);
         free(memory);
+    }
     return NULL;
 }
 
@@ -91,6 +107,19 @@ static void add(struct host_memory_bytes *total, const struct host_memory_bytes 
     total->local = sum(total->local, bytes->local);
     total->remote = sum(total->remote, bytes->remote);
     total->all = sum(total->all, bytes->all);
+}
+
+struct host_memory_bytes host_memory_group_bytes(const struct host_memory *memory, size_t group, bool *readable) {
+    struct host_memory_bytes bytes = {NAN, NAN, NAN};
+    bool all = true;
+    for (size_t i = 0; i < memory->n_parts; i++) {
+        if (memory->parts[i].group != group)
+            continue;
+        add(&bytes, &memory->parts[i].bytes);
+        all = all && memory->parts[i].readable;
+    }
+    *readable = all;
+    return bytes;
 }
 
 // True if the domain counts now, and what it had counted at the reading before is not known.

@@ -71,12 +71,41 @@ struct host_memory_bytes {
     double local, remote, all;
 };
 
+// Why bytes that resctrl should have counted since the reading before are missing, or are of another time.
+enum resctrl_gap {
+    RESCTRL_GAP_NONE,
+    RESCTRL_GAP_GROUPS,      // groups came or went, or a control group's monitoring groups are others
+    RESCTRL_GAP_UNAVAILABLE, // a group began or ceased to have a number
+    RESCTRL_GAP_UNASSIGNED,  // a group has no hardware counter any more
+    RESCTRL_GAP_FELL,        // a count fell
+    RESCTRL_GAP_IMPLAUSIBLE, // a count grew by more than the memory can move
+    RESCTRL_GAPS_N
+};
+const char *resctrl_gap_name(enum resctrl_gap gap); // for programs; NULL: none
+const char *resctrl_gap_text(enum resctrl_gap gap); // for people; NULL: none
+
 // A monitoring domain of resctrl: the CPUs of one last-level cache.
 struct host_memory_domain {
     unsigned id;
     int socket; // -1: not known
     struct host_memory_bytes bytes, before;
-    bool uneven; // a group in it began or ceased to have a number: what came since then is of another time
+    enum resctrl_gap gap; // the first of those of its groups; then `before` is not known; not recorded
+};
+
+// A group of resctrl, by its folder below the mount: "" is the root, "web" a control group, "mon_groups/a" and
+// "web/mon_groups/a" are monitoring groups.
+enum { HOST_MEMORY_GROUP_MAX = 528 };
+struct host_memory_group {
+    char name[HOST_MEMORY_GROUP_MAX];
+    bool monitoring;
+};
+
+// What a group's own tasks moved in a domain, without those of the groups in it.
+struct host_memory_part {
+    size_t group, domain; // places among the reading's
+    struct host_memory_bytes bytes, before;
+    enum resctrl_gap gap; // as in a domain
+    bool readable;        // it has a number now
 };
 
 enum resctrl_state {
@@ -106,6 +135,10 @@ struct host_memory {
     size_t n_nodes; // 0: no reading of nodes was wanted, or the kernel has none
     struct host_memory_domain domains[HOST_MEMORY_DOMAINS_MAX];
     size_t n_domains;
+    struct host_memory_group *groups; // of resctrl, those that could be read; not recorded, as the two below
+    struct host_memory_part *parts;   // group by group
+    size_t n_groups, n_parts;
+    double implausible; // how many counts of groups grew by more than the memory can move
     struct host_memory_socket {
         unsigned id;
         struct host_memory_bytes bytes, before; // sums of its domains
@@ -120,6 +153,9 @@ struct host_memory {
 struct host_memory *host_memory_new(void);
 struct host_memory *host_memory_ref(struct host_memory *memory);   // takes NULL
 struct host_memory *host_memory_unref(struct host_memory *memory); // returns NULL, takes NULL
+
+// Sums what a group moved in all domains. *readable: it has a number in each of them.
+struct host_memory_bytes host_memory_group_bytes(const struct host_memory *memory, size_t group, bool *readable);
 
 // Sums the domains into sockets, in ascending order.
 void host_memory_sum_sockets(struct host_memory *memory);

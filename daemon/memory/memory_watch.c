@@ -2,6 +2,7 @@
 #include "daemon/memory/memory_watch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,12 +81,41 @@ static void log_resctrl(const struct host_memory *before, const struct host_memo
         log_info("%s", resctrl_state_text(now->resctrl));
 }
 
-static void read_now(struct memory_watch *watch, uint64_t now_ns) {
+// The peak of a socket's memory, as the boxes that measure it know it; 0: not known. What the firmware rates is not
+// used: it is an opinion (core/uncore/uncore_most.h).
+static double peak_of(const struct setup *setup, unsigned socket) {
+    double peak = config_uncore_peak(&setup->config->uncore, socket);
+    for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
+        const struct topology *boxes = setup->types[i].topology;
+        for (size_t s = 0; boxes && s < boxes->n_sockets; s++)
+            if (boxes->sockets[s].id == socket &&
+                (boxes->sockets[s].peak == TOPOLOGY_PEAK_HOST || boxes->sockets[s].peak == TOPOLOGY_PEAK_CONFIGURED))
+                peak = fmax(peak, boxes->sockets[s].memory_bytes_per_second);
+    }
+    return peak;
+}
+
+// What the memory of all measured sockets can move; 0: not known of one of them.
+static double host_peak(const struct setup *setup) {
+    const struct topology *topology = setup->types[0].topology;
+    double sum = 0;
+    for (size_t s = 0; topology && s < topology->n_sockets; s++) {
+        double peak = peak_of(setup, topology->sockets[s].id);
+        if (!(peak > 0))
+            return 0;
+        sum += peak;
+    }
+    return sum;
+}
+
+static void read_now(struct memory_watch *watch, const struct setup *setup, uint64_t now_ns) {
     struct self *self = watch->self;
+    struct memory_reader_choice choice = watch->choice;
+    choice.memory_bytes_per_second = choice.resctrl ? host_peak(setup) : 0;
     unsigned interrupts;
     self_step_begin(self);
     struct host_memory *memory = memory_reader_read(
-        watch->reader, watch->choice, (struct memory_reader_time){now_ns, self_realtime_seconds(self)}, &interrupts);
+        watch->reader, choice, (struct memory_reader_time){now_ns, self_realtime_seconds(self)}, &interrupts);
     uint64_t took_ns = self->clocks->monotonic_ns(self->clocks->context) - self->step_begun_ns;
     uint64_t cpu_ns = self->clocks->thread_cpu_ns(self->clocks->context) - self->step_cpu_ns;
     self_change_end(self, interrupts, interrupts);
@@ -107,7 +137,7 @@ struct host_memory *memory_watch_look(struct memory_watch *watch, const struct s
         return NULL;
     }
     if (!same || now_ns >= watch->due_ns)
-        read_now(watch, now_ns);
+        read_now(watch, setup, now_ns);
     return watch->newest;
 }
 

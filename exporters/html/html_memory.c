@@ -143,12 +143,24 @@ static void put_resctrl_socket(const struct shown *shown, size_t place, struct t
     text_string(out, "\n");
 }
 
+// Why a socket has no bandwidth for this interval.
+static void put_gap(const struct host_memory *memory, struct text *out) {
+    for (size_t i = 0; i < memory->n_domains; i++)
+        if (memory->domains[i].gap != RESCTRL_GAP_NONE) {
+            text_format(out, "<p class=\"soft\">Not known since the last reading: %s.\n",
+                        resctrl_gap_text(memory->domains[i].gap));
+            return;
+        }
+}
+
 static void put_resctrl(const struct shown *shown, struct text *out) {
     text_string(out, "<h2>Memory bandwidth by resctrl</h2>\n<div class=\"wide\"><table>\n"
                      "<tr><th><th>Between caches and memory<th>Of other nodes<th>Memory controllers\n");
     for (size_t i = 0; i < shown->memory->n_sockets; i++)
         put_resctrl_socket(shown, i, out);
-    text_string(out, "</table></div>\n<p>");
+    text_string(out, "</table></div>\n");
+    put_gap(shown->memory, out);
+    text_string(out, "<p>");
     put_history(MEMORY_METRIC_RESCTRL, MEMORY_SOCKET, out);
     text_string(out, "\n");
 }

@@ -83,6 +83,26 @@ static void add_socket(struct json *json, const struct shown *shown, size_t plac
     json_end_object(json);
 }
 
+static void add_domain(struct json *json, const struct host_memory_domain *domain) {
+    json_begin_object(json, NULL);
+    json_whole(json, "domain", domain->id);
+    add_number(json, "socket", domain->socket);
+    add_bytes(json, &domain->bytes);
+    json_string(json, "gap", resctrl_gap_name(domain->gap));
+    json_end_object(json);
+}
+
+static void add_group(struct json *json, const struct host_memory *memory, size_t group) {
+    bool readable;
+    struct host_memory_bytes bytes = host_memory_group_bytes(memory, group, &readable);
+    json_begin_object(json, NULL);
+    json_string(json, "group", memory->groups[group].name);
+    json_bool(json, "monitoring", memory->groups[group].monitoring);
+    add_bytes(json, &bytes);
+    json_bool(json, "readable", readable);
+    json_end_object(json);
+}
+
 static void add_resctrl(struct json *json, const struct shown *shown) {
     const struct host_memory *memory = shown->memory;
     enum resctrl_state state = memory ? memory->resctrl : RESCTRL_NOT_ASKED;
@@ -94,14 +114,14 @@ static void add_resctrl(struct json *json, const struct shown *shown) {
         add_socket(json, shown, i);
     json_end_array(json);
     json_begin_array(json, "domains");
-    for (size_t i = 0; memory && i < memory->n_domains; i++) {
-        json_begin_object(json, NULL);
-        json_whole(json, "domain", memory->domains[i].id);
-        add_number(json, "socket", memory->domains[i].socket);
-        add_bytes(json, &memory->domains[i].bytes);
-        json_end_object(json);
-    }
+    for (size_t i = 0; memory && i < memory->n_domains; i++)
+        add_domain(json, &memory->domains[i]);
     json_end_array(json);
+    json_begin_array(json, "groups");
+    for (size_t i = 0; memory && i < memory->n_groups; i++)
+        add_group(json, memory, i);
+    json_end_array(json);
+    json_number(json, "implausible_total", memory ? memory->implausible : 0);
     json_end_object(json);
 }
 

@@ -31,6 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned domain = UINT_MAX;
     if (!memory_text_domain(text, &domain))
         assert(domain == UINT_MAX); // untouched
+    if (!memory_text_part(text, &domain) && !memory_text_domain(text, &domain))
+        assert(domain == UINT_MAX);
+    (void)memory_text_unassigned(text, "mbm_total_bytes", 0);
     (void)memory_text_counts_all(text);
     (void)memory_text_dax(text);
     free(text);

@@ -161,6 +161,47 @@ static void test_the_page_for_people_has_shares_of_the_last_seconds(void **state
                "<tr><th class=\"nb\">Node 1<td><td>CXL<td>22<td class=\"nb\">64 GiB<td class=\"nb\">1 GiB<td>10 %<td>");
     assert_has(page, "<td>250 ns<td>\n");
     assert_has(page, "<tr><th class=\"nb\">Socket 0<td class=\"nb\">4.0 GB/s<td>25 %<td>\n");
+    assert_null(strstr(page, "Not known since"));
+    free(page);
+    memory->domains[1].gap = RESCTRL_GAP_FELL;
+    page = page_of(&host, HTTP_PAGE_ROOT, memory);
+    assert_has(page, "Not known since the last reading: a group's count fell, as when it was set back.\n");
+    free(page);
+    host_memory_unref(memory);
+    end(&host);
+}
+
+// What each group moved in all caches, and why an interval has no rate.
+static void test_json_has_groups_by_name_and_gaps(void **state) {
+    (void)state;
+    struct host host;
+    begin(&host);
+    struct host_memory *memory = two_nodes();
+    add_resctrl(memory, (const double[]){5e10, 6e10});
+    memory->domains[0].gap = RESCTRL_GAP_GROUPS;
+    memory->implausible = 2;
+    memory->groups = calloc(2, sizeof *memory->groups);
+    memory->parts = calloc(3, sizeof *memory->parts);
+    assert_true(memory->groups && memory->parts);
+    memory->n_groups = 2;
+    memory->groups[1] = (struct host_memory_group){"web/mon_groups/a", true};
+    const struct host_memory_bytes unknown = {NAN, NAN, NAN};
+    memory->parts[memory->n_parts++] = (struct host_memory_part){0, 0, {5, 3, NAN}, unknown, RESCTRL_GAP_NONE, true};
+    memory->parts[memory->n_parts++] = (struct host_memory_part){0, 1, {7, 2, NAN}, unknown, RESCTRL_GAP_NONE, true};
+    memory->parts[memory->n_parts++] = (struct host_memory_part){1, 0, unknown, unknown, RESCTRL_GAP_NONE, false};
+    char *page = page_of(&host, HTTP_PAGE_MEMORY, memory);
+    char *text = page; // without blanks
+    for (const char *c = page; *c != '\0'; c++)
+        if (*c != ' ' && *c != '\t' && *c != '\n')
+            *text++ = *c;
+    *text = '\0';
+    assert_has(page, "\"gap\":\"groups_changed\"");
+    assert_has(page, "\"gap\":null");
+    assert_has(page, "{\"group\":\"\",\"monitoring\":false,\"local_bytes_total\":12,\"remote_bytes_total\":5,"
+                     "\"all_bytes_total\":null,\"readable\":true}");
+    assert_has(page, "{\"group\":\"web/mon_groups/a\",\"monitoring\":true,\"local_bytes_total\":null,"
+                     "\"remote_bytes_total\":null,\"all_bytes_total\":null,\"readable\":false}");
+    assert_has(page, "\"implausible_total\":2");
     free(page);
     host_memory_unref(memory);
     end(&host);
@@ -183,6 +224,7 @@ int main(void) {
         cmocka_unit_test(test_series_are_those_that_the_host_has),
         cmocka_unit_test(test_the_page_follows_what_appears_and_what_goes),
         cmocka_unit_test(test_the_page_for_people_has_shares_of_the_last_seconds),
+        cmocka_unit_test(test_json_has_groups_by_name_and_gaps),
         cmocka_unit_test(test_a_stale_snapshot_keeps_the_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,13 +65,80 @@ static void test_the_words_of_resctrl_are_not_numbers(void **state) {
     double bytes = -1;
     assert_int_equal(memory_text_bytes("1234567890123\n", &bytes), MEMORY_TEXT_BYTES);
     assert_true(bytes == 1234567890123);
-    static const char *const later[] = {"Unavailable\n", "Unassigned\n", "Error\n"};
+    static const char *const later[] = {"Unavailable\n", "Error\n"};
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         assert_int_equal(memory_text_bytes(later[i], &bytes), MEMORY_TEXT_UNAVAILABLE);
+    assert_int_equal(memory_text_bytes("Unassigned\n", &bytes), MEMORY_TEXT_UNASSIGNED);
     static const char *const wrong[] = {"", "\n", "-3\n", "12 bytes\n", "unavailable\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(memory_text_bytes(wrong[i], &bytes), MEMORY_TEXT_WRONG);
     assert_true(bytes == 1234567890123);
+}
+
+// Bits of mbm_total_bytes_config (kernel, resctrl.rst): 0 to 3 are reads and non-temporal writes of both nodes, 4 and 5
+// reads of slow memory, which few hosts have, 6 the dirty lines that leave the cache.
+static void test_each_kind_of_bytes_is_needed_for_all_but_those_of_slow_memory(void **state) {
+    (void)state;
+    char text[32];
+    assert_true(memory_text_counts_all("0=0x7f;1=0x4f\n"));
+    for (unsigned bit = 0; bit < 7; bit++) {
+        (void)snprintf(text, sizeof text, "0=0x7f;1=0x%x\n", 0x7fU & ~(1U << bit));
+        assert_int_equal(memory_text_counts_all(text), bit == 4 || bit == 5);
+        (void)snprintf(text, sizeof text, "0=0x%x;1=0x7f\n", 0x7fU & ~(1U << bit));
+        assert_int_equal(memory_text_counts_all(text), bit == 4 || bit == 5);
+    }
+    static const char *const words[] = {"local_reads",
+                                        "remote_reads",
+                                        "local_non_temporal_writes",
+                                        "remote_non_temporal_writes",
+                                        "local_reads_slow_memory",
+                                        "remote_reads_slow_memory",
+                                        "dirty_victim_writes_all"};
+    for (size_t without = 0; without <= sizeof words / sizeof *words; without++) {
+        char list[256] = "";
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (i != without)
+                (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] != '\0' ? "," : "",
+                               words[i]);
+        assert_int_equal(memory_text_counts_all(list), without == 4 || without == 5 || without == 7);
+    }
+}
+
+static void test_folders_of_resctrl_have_numbers(void **state) {
+    (void)state;
+    unsigned number = 99;
+    assert_true(memory_text_domain("mon_L3_00", &number) && number == 0);
+    assert_true(memory_text_domain("mon_L3_4294967295", &number) && number == 4294967295U);
+    assert_true(memory_text_part("mon_sub_L3_03", &number) && number == 3);
+    static const char *const others[] = {"mon_L3_",         "mon_L3_x",      "mon_L3_4294967296",
+                                         "mon_PERF_PKG_00", "mon_sub_L3_1a", "mon_L2_00"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(memory_text_domain(others[i], &number) || memory_text_part(others[i], &number));
+    assert_false(memory_text_domain("mon_sub_L3_00", &number) || memory_text_part("mon_L3_00", &number));
+    assert_int_equal(number, 3);
+}
+
+static void test_an_event_without_a_counter_is_told_by_domain(void **state) {
+    (void)state;
+    static const char text[] = "mbm_total_bytes:0=e;1=_;12=_\nmbm_local_bytes:0=_;1=e;12=e\n";
+    static const struct {
+        const char *event;
+        unsigned domain;
+        bool unassigned;
+    } asked[] = {{"mbm_total_bytes", 0, false}, {"mbm_total_bytes", 1, true},  {"mbm_total_bytes", 12, true},
+                 {"mbm_total_bytes", 2, false}, {"mbm_local_bytes", 0, true},  {"mbm_local_bytes", 1, false},
+                 {"mbm_local", 0, false},       {"mbm_local_bytes", 12, false}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        assert_int_equal(memory_text_unassigned(text, asked[i].event, asked[i].domain), asked[i].unassigned);
+    static const char *const wrong[] = {"",
+                                        "\n",
+                                        "mbm_total_bytes",
+                                        "mbm_total_bytes:",
+                                        "mbm_total_bytes:1",
+                                        "mbm_total_bytes:1=",
+                                        "mbm_total_bytes:x=_\n"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(memory_text_unassigned(wrong[i], "mbm_total_bytes", 1));
 }
 
 static void test_resctrl_is_found_among_the_mounts(void **state) {
@@ -110,6 +177,9 @@ int main(void) {
         cmocka_unit_test(test_a_row_without_a_whole_number_is_wrong_and_the_others_are_read),
         cmocka_unit_test(test_the_size_of_a_node_is_in_bytes),
         cmocka_unit_test(test_the_words_of_resctrl_are_not_numbers),
+        cmocka_unit_test(test_each_kind_of_bytes_is_needed_for_all_but_those_of_slow_memory),
+        cmocka_unit_test(test_folders_of_resctrl_have_numbers),
+        cmocka_unit_test(test_an_event_without_a_counter_is_told_by_domain),
         cmocka_unit_test(test_resctrl_is_found_among_the_mounts),
         cmocka_unit_test(test_the_place_of_a_dax_device_says_what_memory_it_is),
     };

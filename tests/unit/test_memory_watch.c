@@ -112,6 +112,45 @@ static void test_files_that_make_cpus_answer_are_at_most_ten_a_second(void **sta
     memory_watch_free(watched.watch);
 }
 
+// Twice what all sockets' memory can move is believed, as far as each one's peak is known and not only rated.
+static void test_a_count_beyond_the_peak_of_all_sockets_is_refused(void **state) {
+    const struct host_tree *tree = *state;
+    static const struct {
+        enum topology_peak peak;
+        double configured; // of the second socket
+        bool refused;
+    } hosts[] = {{TOPOLOGY_PEAK_HOST, 0, true},
+                 {TOPOLOGY_PEAK_CONFIGURED, 0, true},
+                 {TOPOLOGY_PEAK_FIRMWARE, 0, false},
+                 {TOPOLOGY_PEAK_FIRMWARE, 1e9, true},
+                 {TOPOLOGY_PEAK_HOST, 9e9, false}};
+    char mount[512];
+    (void)snprintf(mount, sizeof mount, "56 22 0:44 / %s/resctrl rw - resctrl resctrl rw\n", tree->root);
+    host_tree_write(tree, "self/mountinfo", mount);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        struct watched watched;
+        struct topology_socket sockets[2] = {{.id = 0}, {.id = 1}},
+                               boxes[2] = {{.id = 0, .memory_bytes_per_second = 1e9, .peak = TOPOLOGY_PEAK_HOST},
+                                           {.id = 1, .memory_bytes_per_second = 1e9, .peak = hosts[i].peak}};
+        struct topology cpus = {.sockets = sockets, .n_sockets = 2}, outside = {.sockets = boxes, .n_sockets = 2};
+        struct config_peak peak = {.socket = 1, .bytes_per_second = hosts[i].configured};
+        begin(&watched, tree);
+        watched.setup.types[0].topology = &cpus;
+        watched.setup.types[1].topology = &outside;
+        watched.setup.n_types = watched.setup.n_boxes = 1;
+        watched.config.uncore.peaks = &peak;
+        watched.config.uncore.n_peaks = hosts[i].configured > 0 ? 1 : 0;
+        memory_write(tree, "1000\n", "resctrl/mon_data/mon_L3_00/mbm_total_bytes");
+        memory_watch_look(watched.watch, &watched.setup, 1000 * SECOND);
+        memory_write(tree, "60000001000\n", "resctrl/mon_data/mon_L3_00/mbm_total_bytes"); // 6 GB/s
+        const struct host_memory *memory = memory_watch_look(watched.watch, &watched.setup, 1010 * SECOND);
+        if ((memory->domains[0].bytes.all == 1000) != hosts[i].refused ||
+            (memory->implausible == 1) != hosts[i].refused)
+            fail_msg("host %zu has %.0f bytes", i, memory->domains[0].bytes.all);
+        memory_watch_free(watched.watch);
+    }
+}
+
 static void test_a_configuration_that_changes_is_followed_at_once(void **state) {
     struct watched watched;
     memory_two_sockets(*state);
@@ -151,6 +190,7 @@ int main(void) {
         ON_A_TREE(test_a_reading_that_takes_long_is_rare),
         ON_A_TREE(test_waiting_for_others_matters_less),
         ON_A_TREE(test_files_that_make_cpus_answer_are_at_most_ten_a_second),
+        ON_A_TREE(test_a_count_beyond_the_peak_of_all_sockets_is_refused),
         ON_A_TREE(test_a_configuration_that_changes_is_followed_at_once),
         ON_A_TREE(test_nothing_of_this_host_describes_another),
     };

@@ -1,76 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/memory_host.h"
+#include "tests/unit/resctrl_tree.h"
 
 #include "collectors/memory/resctrl.h"
-#include "core/memory/memory_metric.h"
 
 // resctrl as Intel's and AMD's hosts show it: which bytes count, once each, for which socket.
 
-// A host of two sockets; each has `caches` last-level caches of two CPUs each, which are numbered through.
-static void add_caches(const struct host_tree *tree, unsigned caches) {
-    char text[64];
-    (void)snprintf(text, sizeof text, "0-%u\n", 4 * caches - 1);
-    host_tree_write(tree, "devices/system/cpu/online", text);
-    for (unsigned cpu = 0; cpu < 4 * caches; cpu++) {
-        memory_add_cpus(tree, cpu, 1, cpu < 2 * caches ? "0\n" : "1\n");
-        memory_write(tree, "1\n", "devices/system/cpu/cpu%u/cache/index0/level", cpu);
-        memory_write(tree, "3\n", "devices/system/cpu/cpu%u/cache/index3/level", cpu);
-        memory_write(tree, "2\n", "devices/system/cpu/cpu%u/cache/index2/level", cpu);
-        (void)snprintf(text, sizeof text, "%u\n", cpu / 2);
-        memory_write(tree, text, "devices/system/cpu/cpu%u/cache/index3/id", cpu);
-    }
-}
-
-static void mount_it(const struct host_tree *tree) {
-    char text[512];
-    (void)snprintf(text, sizeof text,
-                   "22 27 0:20 / /sys rw - sysfs sysfs rw\n56 22 0:44 / %s/resctrl rw - resctrl resctrl rw\n",
-                   tree->root);
-    host_tree_write(tree, "self/mountinfo", text);
-    memory_write(tree, "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n", "resctrl/info/L3_MON/mon_features");
-}
-
-// Texts of a group ("" the root, "web/" a control group) in a domain; NULL: there is no such file.
-static void write_domain(const struct host_tree *tree, const char *group, unsigned domain, const char *total,
-                         const char *local) {
-    memory_write(tree, "123\n", "resctrl/%smon_data/mon_L3_%02u/llc_occupancy", group, domain);
-    if (total)
-        memory_write(tree, total, "resctrl/%smon_data/mon_L3_%02u/mbm_total_bytes", group, domain);
-    if (local)
-        memory_write(tree, local, "resctrl/%smon_data/mon_L3_%02u/mbm_local_bytes", group, domain);
-}
-
-static void remove_folder(const struct host_tree *tree, const char *name) {
-    char command[512];
-    (void)snprintf(command, sizeof command, "rm -r '%s/%s'", tree->root, name);
-    assert_int_equal(system(command), 0);
-}
-
-static void assert_socket(const struct host_memory *memory, size_t i, double local, double remote) {
-    assert_true(memory->n_sockets > i);
-    if (memory->sockets[i].bytes.local != local || memory->sockets[i].bytes.remote != remote)
-        fail_msg("socket %zu has %.0f and %.0f bytes", i, memory->sockets[i].bytes.local,
-                 memory->sockets[i].bytes.remote);
-}
-
 static void test_control_groups_add_up_and_monitoring_groups_are_in_them(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "700\n");
-    write_domain(tree, "", 1, "500\n", "500\n");
-    write_domain(tree, "web/", 0, "100\n", "90\n");
-    write_domain(tree, "web/", 1, "10\n", "9\n");
-    write_domain(tree, "mon_groups/one/", 0, "400\n", "300\n");                             // part of the root's
-    write_domain(tree, "web/mon_groups/two/", 1, "10\n", "9\n");                            // part of web's
-    memory_write(tree, "77\n", "resctrl/mon_data/mon_L3_00/mon_sub_L3_00/mbm_total_bytes"); // part of the domain's
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "700\n");
+    resctrl_write(tree, "", 1, "500\n", "500\n");
+    resctrl_write(tree, "web/", 0, "100\n", "90\n");
+    resctrl_write(tree, "web/", 1, "10\n", "9\n");
+    resctrl_write(tree, "mon_groups/one/", 0, "400\n", "300\n");  // part of the root's
+    resctrl_write(tree, "web/mon_groups/two/", 1, "10\n", "9\n"); // part of web's
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_int_equal(memory->resctrl, RESCTRL_COUNTING);
     assert_int_equal(memory->n_domains, 2);
     assert_int_equal(memory->n_sockets, 2);
-    assert_socket(memory, 0, 790, 310);
-    assert_socket(memory, 1, 509, 1);
+    resctrl_assert_socket(memory, 0, 790, 310);
+    resctrl_assert_socket(memory, 1, 509, 1);
     assert_true(isnan(memory->sockets[0].bytes.all));
     host_memory_unref(memory);
     memory_reader_free(reader);
@@ -78,22 +29,18 @@ static void test_control_groups_add_up_and_monitoring_groups_are_in_them(void **
 
 static void test_amd_has_a_domain_for_each_core_complex(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 4);
-    mount_it(tree);
+    resctrl_add_caches(tree, 4);
+    resctrl_mount(tree);
     for (unsigned domain = 0; domain < 8; domain++)
-        write_domain(tree, "", domain, "100\n", domain < 4 ? "60\n" : "80\n");
+        resctrl_write(tree, "", domain, "100\n", domain < 4 ? "60\n" : "80\n");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_int_equal(memory->n_domains, 8);
     assert_int_equal(memory->n_sockets, 2);
-    assert_socket(memory, 0, 240, 160);
-    assert_socket(memory, 1, 320, 80);
+    resctrl_assert_socket(memory, 0, 240, 160);
+    resctrl_assert_socket(memory, 1, 320, 80);
     host_memory_unref(memory);
     memory_reader_free(reader);
-}
-
-static double rate_of(const struct host_memory *memory, size_t socket) {
-    return memory_metric_value(memory, MEMORY_METRIC_RESCTRL, MEMORY_SOCKET, socket);
 }
 
 // It had counted for days before somebody gave it a counter that can be read.
@@ -106,16 +53,16 @@ static void test_a_group_that_becomes_readable_adds_what_comes_from_then_on(void
                  {"9000000000050\n", 1350, 15}, {"Unavailable\n", 1450, NAN},    // the interval lacks web's bytes
                  {"Unavailable\n", 1550, 10},   {"9000000000350\n", 1950, NAN}}; // and this one has those of three
     char root[32];
-    add_caches(tree, 1);
-    mount_it(tree);
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
         (void)snprintf(root, sizeof root, "%u\n", 1000 + 100 * i);
-        write_domain(tree, "", 0, root, root);
-        write_domain(tree, "web/", 0, steps[i].web, steps[i].web);
+        resctrl_write(tree, "", 0, root, root);
+        resctrl_write(tree, "web/", 0, steps[i].web, steps[i].web);
         struct host_memory *memory = memory_read_at(reader, 100 + 10 * i);
-        assert_socket(memory, 0, steps[i].shown, 0);
-        double rate = rate_of(memory, 0);
+        resctrl_assert_socket(memory, 0, steps[i].shown, 0);
+        double rate = resctrl_rate(memory, 0);
         if (isnan(rate) ? !isnan(steps[i].rate) : rate != steps[i].rate)
             fail_msg("step %u has a rate of %g", i, rate);
         host_memory_unref(memory);
@@ -127,9 +74,9 @@ static void test_a_group_that_becomes_readable_adds_what_comes_from_then_on(void
 static void test_the_last_of_many_mounts_is_found(void **state) {
     const struct host_tree *tree = *state;
     char path[300], last[512];
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "700\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "700\n");
     (void)snprintf(path, sizeof path, "%s/self/mountinfo", tree->root);
     FILE *mounts = fopen(path, "we");
     assert_non_null(mounts);
@@ -142,7 +89,7 @@ static void test_the_last_of_many_mounts_is_found(void **state) {
     (void)fclose(mounts);
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
-    assert_socket(memory, 0, 700, 300);
+    resctrl_assert_socket(memory, 0, 700, 300);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
@@ -165,11 +112,11 @@ static void test_where_events_can_be_chosen_the_total_is_everything_or_nothing(v
         {"event_configs/mbm_total_bytes/event_filter", "local_reads,remote_reads\n", RESCTRL_OTHER_EVENTS, 0},
         {"event_configs/mbm_total_bytes/event_filter", "\n", RESCTRL_OTHER_EVENTS, 0},
     };
-    const struct memory_reader_choice all = {true, true};
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "700\n");
-    write_domain(tree, "", 1, "2000\n", "700\n");
+    const struct memory_reader_choice all = {.nodes = true, .resctrl = true};
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "700\n");
+    resctrl_write(tree, "", 1, "2000\n", "700\n");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         unsigned interrupts;
@@ -192,12 +139,12 @@ static void test_where_events_can_be_chosen_the_total_is_everything_or_nothing(v
 // adds folders of other things.
 static void test_domains_have_numbers_of_32_bits(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
     for (unsigned cpu = 0; cpu < 4; cpu++)
         memory_write(tree, cpu < 2 ? "4294967295\n" : "1107296256\n", "devices/system/cpu/cpu%u/cache/index3/id", cpu);
-    write_domain(tree, "", 4294967295U, "1000\n", NULL);
-    write_domain(tree, "", 1107296256, "2000\n", NULL);
+    resctrl_write(tree, "", 4294967295U, "1000\n", NULL);
+    resctrl_write(tree, "", 1107296256, "2000\n", NULL);
     memory_write(tree, "12.5\n", "resctrl/mon_data/mon_PERF_PKG_00/core_energy");
     memory_write(tree, "7\n", "resctrl/mon_data/mon_L3_4294967296/mbm_total_bytes");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
@@ -211,30 +158,30 @@ static void test_domains_have_numbers_of_32_bits(void **state) {
 
 static void test_a_group_without_a_counter_adds_nothing(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "700\n");
-    write_domain(tree, "", 1, "Unassigned\n", "Unassigned\n");
-    write_domain(tree, "web/", 0, "500\n", "Unavailable\n"); // a difference would take local bytes for remote ones
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "700\n");
+    resctrl_write(tree, "", 1, "Unassigned\n", "Unassigned\n");
+    resctrl_write(tree, "web/", 0, "500\n", "Unavailable\n"); // a difference would take local bytes for remote ones
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_int_equal(memory->resctrl, RESCTRL_COUNTING);
-    assert_socket(memory, 0, 700, 300);
+    resctrl_assert_socket(memory, 0, 700, 300);
     assert_true(isnan(memory->sockets[1].bytes.local));
     assert_string_equal(memory->problem, "");
     host_memory_unref(memory);
-    write_domain(tree, "", 0, "Error\n", "Unavailable\n");
+    resctrl_write(tree, "", 0, "Error\n", "Unavailable\n");
     memory = memory_read_at(reader, 110);
-    assert_socket(memory, 0, 700, 300); // as long as the file says nothing
+    resctrl_assert_socket(memory, 0, 700, 300); // as long as the file says nothing
     host_memory_unref(memory);
-    write_domain(tree, "", 0, "1100\n", "750\n");
+    resctrl_write(tree, "", 0, "1100\n", "750\n");
     memory = memory_read_at(reader, 120);
-    assert_socket(memory, 0, 750, 350);
-    assert_true(isnan(rate_of(memory, 0))); // these bytes are of two intervals
+    resctrl_assert_socket(memory, 0, 750, 350);
+    assert_true(isnan(resctrl_rate(memory, 0))); // these bytes are of two intervals
     host_memory_unref(memory);
-    write_domain(tree, "", 0, "1200\n", "800\n");
+    resctrl_write(tree, "", 0, "1200\n", "800\n");
     memory = memory_read_at(reader, 130);
-    assert_true(rate_of(memory, 0) == 10);
+    assert_true(resctrl_rate(memory, 0) == 10);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
@@ -251,18 +198,18 @@ static void test_what_a_cache_counted_before_it_was_read_is_no_bandwidth(void **
     host_memory_sum_sockets(memory);
     assert_int_equal(memory->n_sockets, 1);
     assert_true(memory->sockets[0].bytes.local == 8e12 + 1100);
-    assert_true(isnan(rate_of(memory, 0)));
+    assert_true(isnan(resctrl_rate(memory, 0)));
     memory->domains[1].before = memory->domains[1].bytes;
     host_memory_sum_sockets(memory);
-    assert_true(rate_of(memory, 0) == 10);
+    assert_true(resctrl_rate(memory, 0) == 10);
     host_memory_unref(memory);
 }
 
 static void test_where_no_counter_is_assigned_at_all_it_says_so(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "Unassigned\n", "Unassigned\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "Unassigned\n", "Unassigned\n");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_int_equal(memory->resctrl, RESCTRL_NOT_COUNTING);
@@ -274,10 +221,10 @@ static void test_where_no_counter_is_assigned_at_all_it_says_so(void **state) {
 
 static void test_without_local_bytes_all_are_of_one_kind(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", NULL);
-    write_domain(tree, "", 1, "2000\n", NULL);
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", NULL);
+    resctrl_write(tree, "", 1, "2000\n", NULL);
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_true(memory->sockets[0].bytes.all == 1000 && memory->sockets[1].bytes.all == 2000);
@@ -296,13 +243,13 @@ static void test_a_count_that_falls_adds_nothing_and_goes_on(void **state) {
                  {"50\n", "40\n", 800, 400}, // a monitoring group in it was removed, or the counter was set back
                  {"150\n", "100\n", 860, 440},
                  {"160\n", "115\n", 875, 440}}; // local bytes were read later
-    add_caches(tree, 1);
-    mount_it(tree);
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
-        write_domain(tree, "", 0, steps[i].total, steps[i].local);
+        resctrl_write(tree, "", 0, steps[i].total, steps[i].local);
         struct host_memory *memory = memory_read_at(reader, 100 + 10 * i);
-        assert_socket(memory, 0, steps[i].shown_local, steps[i].shown_remote);
+        resctrl_assert_socket(memory, 0, steps[i].shown_local, steps[i].shown_remote);
         host_memory_unref(memory);
     }
     memory_reader_free(reader);
@@ -311,41 +258,41 @@ static void test_a_count_that_falls_adds_nothing_and_goes_on(void **state) {
 static void test_groups_that_come_and_go_leave_totals_that_only_grow(void **state) {
     const struct host_tree *tree = *state;
     char from[300], to[300];
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "1000\n");
-    write_domain(tree, "web/", 0, "100\n", "100\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "1000\n");
+    resctrl_write(tree, "web/", 0, "100\n", "100\n");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     host_memory_unref(memory_read_at(reader, 100));
     (void)snprintf(from, sizeof from, "%s/resctrl/web", tree->root);
     (void)snprintf(to, sizeof to, "%s/resctrl/shop", tree->root);
     assert_int_equal(rename(from, to), 0); // the same group under another name
     struct host_memory *memory = memory_read_at(reader, 110);
-    assert_socket(memory, 0, 1100, 0);
+    resctrl_assert_socket(memory, 0, 1100, 0);
     host_memory_unref(memory);
-    remove_folder(tree, "resctrl/shop");
+    resctrl_remove(tree, "resctrl/shop");
     memory = memory_read_at(reader, 120);
-    assert_socket(memory, 0, 1100, 0);
+    resctrl_assert_socket(memory, 0, 1100, 0);
     host_memory_unref(memory);
-    write_domain(tree, "new/", 0, "30\n", "20\n"); // it began at 0
+    resctrl_write(tree, "new/", 0, "30\n", "20\n"); // it began at 0
     memory = memory_read_at(reader, 130);
-    assert_socket(memory, 0, 1120, 10);
+    resctrl_assert_socket(memory, 0, 1120, 10);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
 
 static void test_it_is_followed_when_somebody_mounts_and_unmounts_it(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    write_domain(tree, "", 0, "1000\n", "1000\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_write(tree, "", 0, "1000\n", "1000\n");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_int_equal(memory->resctrl, RESCTRL_NOT_MOUNTED);
     assert_int_equal(memory->n_sockets, 0);
     host_memory_unref(memory);
-    mount_it(tree);
+    resctrl_mount(tree);
     memory = memory_read_at(reader, 110);
-    assert_socket(memory, 0, 1000, 0);
+    resctrl_assert_socket(memory, 0, 1000, 0);
     host_memory_unref(memory);
     host_tree_write(tree, "self/mountinfo", "22 27 0:20 / /sys rw - sysfs sysfs rw\n");
     memory = memory_read_at(reader, 120);
@@ -357,8 +304,8 @@ static void test_it_is_followed_when_somebody_mounts_and_unmounts_it(void **stat
 
 static void test_a_mount_without_monitoring_counts_nothing(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
     memory_write(tree, "L3:0=fff\n", "resctrl/schemata");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
@@ -369,10 +316,10 @@ static void test_a_mount_without_monitoring_counts_nothing(void **state) {
 
 static void test_a_file_that_holds_nonsense_is_named(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "a lot\n", "700\n");
-    write_domain(tree, "", 1, "1000\n", "700\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "a lot\n", "700\n");
+    resctrl_write(tree, "", 1, "1000\n", "700\n");
     memory_write(tree, "9\n", "resctrl/mon_data/mon_L3_x/mbm_total_bytes");
     memory_write(tree, "9\n", "resctrl/mon_data/mon_L3_5.old/mbm_total_bytes");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
@@ -383,16 +330,16 @@ static void test_a_file_that_holds_nonsense_is_named(void **state) {
                    tree->root);
     assert_string_equal(memory->problem, problem);
     assert_int_equal(memory->n_domains, 2);
-    assert_socket(memory, 1, 700, 300);
+    resctrl_assert_socket(memory, 1, 700, 300);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
 
 static void test_a_domain_of_no_known_socket_is_shown_without_one(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 9, "1000\n", "700\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 9, "1000\n", "700\n");
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_int_equal(memory->n_domains, 1);
@@ -405,13 +352,13 @@ static void test_a_domain_of_no_known_socket_is_shown_without_one(void **state) 
 
 static void test_more_groups_than_can_be_read_have_no_sum(void **state) {
     const struct host_tree *tree = *state;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "700\n");
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "700\n");
     for (int i = 0; i < RESCTRL_GROUPS_MAX; i++) {
         char group[32];
         (void)snprintf(group, sizeof group, "g%d/", i);
-        write_domain(tree, group, 0, "1\n", "1\n");
+        resctrl_write(tree, group, 0, "1\n", "1\n");
     }
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
@@ -425,12 +372,12 @@ static void test_more_groups_than_can_be_read_have_no_sum(void **state) {
 static void test_each_file_that_makes_a_cpu_answer_is_counted(void **state) {
     const struct host_tree *tree = *state;
     unsigned interrupts;
-    add_caches(tree, 1);
-    mount_it(tree);
-    write_domain(tree, "", 0, "1000\n", "700\n");
-    write_domain(tree, "", 1, "1000\n", NULL);
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "1000\n", "700\n");
+    resctrl_write(tree, "", 1, "1000\n", NULL);
     struct memory_reader *reader = memory_reader_new(&tree->roots);
-    const struct memory_reader_choice all = {true, true}, nodes = {true, false};
+    const struct memory_reader_choice all = {.nodes = true, .resctrl = true}, nodes = {.nodes = true};
     host_memory_unref(memory_reader_read(reader, all, (struct memory_reader_time){1, 1}, &interrupts));
     assert_int_equal(interrupts, 3);
     struct host_memory *memory = memory_reader_read(reader, nodes, (struct memory_reader_time){2, 2}, &interrupts);
