@@ -39,8 +39,8 @@ static int encode(const struct host_roots *roots, const char *pmu, struct catalo
     return r;
 }
 
-// Marks the events that an Arm PMU rules out as unsupported. Events that the PMU advertises must still prove that they
-// count: a driver may advertise events that the machine below it never counts.
+// Marks the events that an Arm PMU rules out as unsupported. Events that the PMU advertises need not count: a driver
+// may advertise events that the machine below it never counts (core/counts/zeros.h).
 static int rule_out(const struct host_roots *roots, const char *pmu, const struct catalog *catalog,
                     struct host_binding *binding) {
     struct host_pmu_events events = {0};

@@ -122,7 +122,7 @@ void recording_environment(const struct recording_header *header, struct environ
 
 int recording_get_header(const struct recording_record *record, struct recording_header *out) {
     struct bytes_cursor in = cursor_of(record);
-    struct recording_header header = {.part = 0};
+    struct recording_header header = {.format = 0};
     char magic[RECORDING_TEXT_MAX + 1];
     bytes_get_text(&in, magic);
     uint64_t version = bytes_get_varint(&in, UINT64_MAX);
@@ -130,6 +130,7 @@ int recording_get_header(const struct recording_record *record, struct recording
         return -EBADMSG;
     if (version < 1 || version > RECORDING_VERSION)
         return -EPROTONOSUPPORT;
+    header.format = (unsigned)version;
     bytes_get_text(&in, header.version);
     header.id = bytes_get_varint(&in, UINT64_MAX);
     header.part = (unsigned)bytes_get_varint(&in, UINT_MAX);

@@ -21,6 +21,8 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
+// From RECORDING_ZEROS_VERSION on, zeros were judged as today when a recording was made (core/counts/zeros.h).
+enum { RECORDING_ZEROS_VERSION = 7 };
 enum { RECORDING_VERSION = 7, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
@@ -62,6 +64,7 @@ struct recording_catalog {
 };
 
 struct recording_header {
+    unsigned format;                      // version of the format, as it is read
     char version[RECORDING_TEXT_MAX + 1]; // of the program that wrote the recording
     struct recording_catalog catalog;
     uint64_t id;   // the same in all files of one recording

@@ -84,6 +84,10 @@ int catalog_builder_add_event_as(struct catalog_builder *builder, const struct c
 // hash, and earlier versions' specs had it: so the catalog becomes that of a recording which such a version has made.
 void catalog_builder_set_may_be_zero(struct catalog_builder *builder, const char *const *names, size_t n, bool mark);
 
+// For a catalog that nobody uses so far: a 0 is believed of nothing but what may be zero, as in versions whose specs
+// did not say what must count. So what such a version recorded is shown as it was then.
+void catalog_doubt_zeros(struct catalog *catalog);
+
 // Another name for an event, in formulas and for catalog_find_event.
 int catalog_builder_add_alias(struct catalog_builder *builder, const char *name, unsigned event, struct fault *fault);
 

@@ -307,6 +307,11 @@ void catalog_builder_set_may_be_zero(struct catalog_builder *builder, const char
     }
 }
 
+void catalog_doubt_zeros(struct catalog *catalog) {
+    for (size_t e = 0; e < catalog->n_events; e++)
+        catalog->events[e].must_count = catalog->events[e].kind == EVENT_COUNTED && !catalog->events[e].may_be_zero;
+}
+
 int catalog_builder_add_alias(struct catalog_builder *builder, const char *name, unsigned event, struct fault *fault) {
     struct catalog *catalog = builder->catalog;
     int r = catalog_entry_check_name("event", name, catalog_find_event(catalog, name) >= 0, fault);

@@ -26,7 +26,7 @@ const char *absent_text(enum absent reason) {
         "its event group never got the counters in this round: others hold them",
         "its event group could not be opened or read in this round",
         "its CPU is offline",
-        "an event that it needs runs and has never counted, though it must count in any busy second",
+        "an event that it needs runs and has never counted",
         "an event that it needs has never counted, and something filters events here, such as the hypervisor: others "
         "that must count in any busy second have not counted either",
         "the counters are handed over on request (topdownd yield)",

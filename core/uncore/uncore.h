@@ -7,10 +7,10 @@
 //
 // A kind is measured as a core type is, and a box takes the place of a CPU. So a kind has a spec in the format of all
 // specs, in specs/uncore/, whose events are those of one box: with its formats (pmu_formats or format, for lists
-// without a host), counters (of a box, and `group` where the driver takes fewer events in one group), events
-// ("may_be_zero": true), metrics, metric
-// groups and `defaults`. Its topology is its boxes (uncore_topology). Catalog, plan, event groups, readings, totals,
-// error bars, snapshots, recordings and simulation are those of the cores.
+// without a host), counters (of a box, and `group` where the driver takes fewer events in one group), events (of which
+// none must count, as a box may have nothing to do), metrics, metric groups and `defaults`. Its topology is its boxes
+// (uncore_topology). Catalog, plan, event groups, readings, totals, error bars, snapshots, recordings and simulation
+// are those of the cores.
 //
 // What a kind means for all vendors alike: a metric of its spec says with `"topdownd": {"traffic": "memory_read"}` that
 // it is this traffic (core/spec/traffic.h). Its formula is BYTES * (sum of events) / cpu_seconds, where BYTES is what

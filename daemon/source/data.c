@@ -186,27 +186,32 @@ int specs_add_software(const struct specs *specs, struct errors *errors, struct 
     return spec_json_add(path, errors, builder);
 }
 
-// True if the hash is the catalog's, with the marks of earlier versions or without them. Marks stay only if it is with
-// them.
-static int has_hash(const struct specs *specs, uint64_t hash, struct errors *errors, struct catalog_builder *builder) {
-    const struct catalog *catalog = catalog_builder_catalog(builder);
+static int mark(const struct specs *specs, bool mark, struct errors *errors, struct catalog_builder *builder) {
     char path[DATA_PATH_MAX + 64];
     (void)snprintf(path, sizeof path, "%s/neutral/earlier.json", specs->folder);
-    if (catalog_hash(catalog) == hash)
-        return 1;
-    int r = earlier_json_mark(path, true, errors, builder);
-    if (r < 0 || catalog_hash(catalog) == hash)
-        return r < 0 ? r : 1;
-    return earlier_json_mark(path, false, errors, builder);
+    return earlier_json_mark(path, mark, errors, builder);
 }
 
-int specs_make_recorded(const struct specs *specs, uint64_t hash, struct errors *errors,
+// Returns 1 if the hash is the catalog's, or if it is with the marks, which then stay; else 0.
+static int has_hash(const struct specs *specs, uint64_t hash, struct errors *errors, struct catalog_builder *builder) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
+    if (catalog_hash(catalog) == hash)
+        return 1;
+    int r = mark(specs, true, errors, builder);
+    if (r < 0 || catalog_hash(catalog) == hash)
+        return r < 0 ? r : 1;
+    return mark(specs, false, errors, builder);
+}
+
+int specs_make_recorded(const struct specs *specs, uint64_t hash, bool marked, struct errors *errors,
                         struct catalog_builder *builder) {
     int r = has_hash(specs, hash, errors, builder);
     if (r == 0)
         r = specs_add_software(specs, errors, builder);
     if (r == 0)
         r = has_hash(specs, hash, errors, builder);
+    if (r == 0 && marked)
+        r = mark(specs, true, errors, builder);
     return r < 0 ? r : 0;
 }
 

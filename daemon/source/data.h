@@ -4,6 +4,7 @@
 
 // The files that ship with the program: specs/ and scenarios/.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,10 +55,10 @@ int specs_read(const struct specs *specs, const char *name, const struct environ
 int specs_add_software(const struct specs *specs, struct errors *errors, struct catalog_builder *builder);
 
 // Makes of a spec's catalog the one that a recording was made with, whose hash is given: with the software events,
-// which earlier versions left out, and with what specs of earlier versions said of zeros, which is part of the hash.
-// With neither hash the catalog is this version's, with the software events: the spec has changed. Returns 0, -EINVAL,
+// which earlier versions left out, and with the marks of what may be zero, which specs of earlier versions had and
+// which are part of the hash. Without that hash the spec has changed; `marked`: it had such marks. Returns 0, -EINVAL,
 // -ENOMEM.
-int specs_make_recorded(const struct specs *specs, uint64_t hash, struct errors *errors,
+int specs_make_recorded(const struct specs *specs, uint64_t hash, bool marked, struct errors *errors,
                         struct catalog_builder *builder);
 
 // Spec `i`, for lookups; kept until specs_forget. NULL if it cannot be read: this host does not need it, so its

@@ -239,7 +239,7 @@ static int make_catalog(struct tape *tape, const struct tape_request *request, s
         return r;
     if (of->topdown_dropped)
         catalog_builder_drop_topdown(builder);
-    r = specs_make_recorded(request->specs, of->hash, errors, builder);
+    r = specs_make_recorded(request->specs, of->hash, tape->header.format < RECORDING_ZEROS_VERSION, errors, builder);
     if (r == 0)
         *out = catalog_builder_finish(builder);
     else
@@ -261,6 +261,8 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
     r = make_catalog(tape, request, errors, out);
     if (r < 0)
         return r;
+    if (tape->header.format < RECORDING_ZEROS_VERSION)
+        catalog_doubt_zeros(*out);
     tape->catalog = *out;
     tape_compare_catalog(tape);
     open_formers(tape);

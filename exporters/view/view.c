@@ -149,7 +149,8 @@ enum event_trouble view_trouble(const struct view *view, const struct snapshot *
 
 const char *view_trouble_text(const struct view *view, size_t event, enum event_trouble trouble) {
     static const char *const texts[EVENT_TROUBLE_N] = {
-        [EVENT_STALLED] = "runs and has never counted, though it must in any busy second: its metrics are not believed",
+        [EVENT_STALLED] =
+            "runs and has never counted, though what it is compared with does: its metrics are not believed",
         [EVENT_FILTERED] =
             "has never counted, and a filter is likely, such as the hypervisor's: events that must count in "
             "any busy second have not either",

@@ -514,22 +514,49 @@ def metrics_of(page):
     return {labels["metric"] for name, labels, _ in e2e.samples(page) if name == "topdownd_metric_numerator_total"}
 
 
-def test_an_event_that_never_counts_is_listed_and_only_its_metrics_are_absent():
+def test_an_event_that_never_happens_is_0_in_all_that_needs_it():
     def without_misses(scenario):
         del scenario["loads"]["steady"]["keyframes"][0]["rates"]["LL_CACHE_MISS_RD"]
     with changed_steady_host(without_misses) as daemon:
+        snapshot, status, log = daemon.wait_round(2), daemon.json("/api/v1/status"), daemon.log()
+    metrics = snapshot["scopes"][0]["metrics"]
+    assert metrics["ll_cache_mpki"]["value"] == 0 and metrics["ll_cache_miss_ratio"]["value"] == 0, metrics
+    assert not status["events_not_live"] and "never counted" not in log, log
+    assert not any(snapshot["scopes"][0]["uncovered_cpu_seconds"].values()), snapshot["scopes"][0]["uncovered_cpu_seconds"]
+
+
+def test_behind_a_filter_zeros_are_in_doubt_and_the_log_and_the_page_say_so():
+    def filtered(scenario):
+        del scenario["loads"]["steady"]["keyframes"][0]["rates"]["LL_CACHE_MISS_RD"]
+        scenario["filtered"] = ["L1D_TLB"]
+    with changed_steady_host(filtered) as daemon:
+        snapshot, page = daemon.wait_round(2), daemon.get("/metrics")
+        status, html, log = daemon.json("/api/v1/status"), daemon.get("/"), daemon.log()
+    assert {(e["event"], e["state"]) for e in status["events_not_live"]} == {("L1D_TLB", "stalled"), ("LL_CACHE_MISS_RD", "filtered")}, status
+    assert e2e.value_of(page, "topdownd_event_not_live", event="LL_CACHE_MISS_RD", state="filtered") == 1
+    assert len(re.findall("warning: something filters events here, .* not believed either: LL_CACHE_MISS_RD\n", log)) == 1, log
+    assert "a filter is likely" in html
+    metric = snapshot["scopes"][0]["metrics"]["ll_cache_mpki"]
+    assert metric["value"] is None and "something filters events here" in metric["reason"], metric
+    assert not [n for n, _, _ in e2e.samples(page) if n.startswith("topdownd_ll_cache")]
+
+
+def test_an_event_that_never_counts_though_it_must_is_listed_and_only_its_metrics_are_absent():
+    def without_look_ups(scenario):
+        del scenario["loads"]["steady"]["keyframes"][0]["rates"]["L1D_TLB"]
+    with changed_steady_host(without_look_ups) as daemon:
         snapshot, page = daemon.wait_round(2), daemon.get("/metrics")
         cpus, status, html = daemon.get("/metrics/cpu"), daemon.json("/api/v1/status"), daemon.get("/")
         plan, log = daemon.json("/api/v1/plan"), daemon.log()
-    assert len(re.findall("warning: these events have never counted, .* not believed: LL_CACHE_MISS_RD\n", log)) == 1, log
-    assert [(e["event"], e["state"]) for e in status["events_not_live"]] == [("LL_CACHE_MISS_RD", "stalled")], status
+    assert len(re.findall("warning: these events have never counted, .* not believed: L1D_TLB\n", log)) == 1, log
+    assert [(e["event"], e["state"]) for e in status["events_not_live"]] == [("L1D_TLB", "stalled")], status
     assert e2e.value_of(page, "topdownd_event_not_live") == 1, "more than one event, or more than one state of it"
-    assert "LL_CACHE_MISS_RD" in html and "LL_CACHE_MISS_RD" not in cpus
+    assert "L1D_TLB" in html and 'event="L1D_TLB"' not in cpus
     host = snapshot["scopes"][0]
     stalled = {m for m, v in host["metrics"].items() if v["reason"] and "never counted" in v["reason"]}
-    assert len(stalled) >= 2 and all(m.startswith("ll_cache") for m in stalled), stalled
+    assert len(stalled) >= 2 and all("dtlb" in m or "l1d_tlb" in m for m in stalled), stalled
     assert metrics_of(page) == {m for m, v in host["metrics"].items() if "k" in v} - stalled
-    assert not [n for n, _, _ in e2e.samples(page + cpus) if n.startswith(("topdownd_ll_cache", "topdownd_cpu_ll_cache"))]
+    assert not [n for n, _, _ in e2e.samples(page + cpus) if n in {f"topdownd_{m}" for m in stalled} | {f"topdownd_cpu_{m}" for m in stalled}]
     covered, uncovered = host["covered_cpu_seconds"], host["uncovered_cpu_seconds"]
     # a CPU's second is split evenly over the selected metrics whose events rotate
     share = len(stalled) / sum(not m.endswith("_per_second") for m in host["metrics"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """run --record and --pmu replay:FILE: the same values again, bounded files, full disks, and logs of perf."""
 
+import glob
 import json
 import os
 import re
@@ -569,6 +570,36 @@ def test_another_version_of_the_spec_is_said_and_a_missing_event_named():
         e2e.write_text(spec, text.replace("L1D_CACHE_REFILL", "L1D_CACHE_FILLED"))
         status, log = e2e.run_daemon("--pmu", f"replay:{path}", data=data)
         assert status == 2 and "needs L1D_CACHE_REFILL, which the spec neoverse-v2 does not have" in log, log
+
+
+def data_that_said_what_may_be_zero(folder):
+    """Specs as of the version before zeros were believed: some events, and all outside the cores, were marked may_be_zero."""
+    specs = shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(folder, "data/specs"))
+    boxes = [path for path in glob.glob(os.path.join(specs, "uncore/*.json")) if not path.endswith("/kinds.json")]
+    for path in [os.path.join(specs, name) for name in ("sapphire-rapids.json", "software.json")] + boxes:
+        spec = json.loads(e2e.read_text(path))
+        for name, event in spec["events"].items():
+            if not path.endswith("/sapphire-rapids.json") or name == "INT_MISC.UOP_DROPPING":
+                event.setdefault("topdownd", {})["may_be_zero"] = True
+        e2e.write_text(path, json.dumps(spec))
+    return os.path.dirname(specs)
+
+
+def test_what_specs_once_said_of_zeros_is_replayed_without_a_warning():
+    host = json.loads(e2e.read_text(os.path.join(ROOT, "scenarios/sapphire-rapids.json")))
+    for mix in host["mixes"].values():
+        mix.pop("INT_MISC.UOP_DROPPING", None)
+    host["uncore"] = [{"kind": "imc", "spec": "imc-sapphire-rapids", "boxes_per_socket": 2, "loads": {}, "assignments": []}]
+    with tempfile.TemporaryDirectory() as folder:
+        path, scenario = os.path.join(folder, "recording"), e2e.write_text(os.path.join(folder, "host.json"), json.dumps(host))
+        with e2e.Daemon("--pmu", f"sim:{scenario}", "--record", path, yaml=SHORT, data=data_that_said_what_may_be_zero(folder)) as daemon:
+            daemon.wait_round(3)
+            daemon.stop()
+        with replay(path, "--speed", "0") as daemon:
+            level1 = {name: each for name, each in wait_end(daemon)["scopes"][0]["metrics"].items() if name.endswith("_bound_ratio")}
+            assert level1 and all(each["value"] is not None for each in level1.values()), level1
+            assert daemon.json("/api/v1/uncore")["kinds"], "the boxes are replayed, too"
+            assert "another version of the spec" not in daemon.log(), daemon.log()
 
 
 def test_a_log_of_perf_is_served_with_our_metrics():

@@ -339,6 +339,19 @@ static void test_an_unknown_rate_is_reported_by_its_name(void **state) {
     catalog_free(host.catalog);
 }
 
+static void test_an_unknown_event_cannot_be_filtered(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, 1, 6);
+    char name[] = "NO_SUCH_EVENT", *filtered[] = {name};
+    host.scenario.filtered = filtered;
+    host.scenario.n_filtered = 1;
+    const char *event = NULL;
+    assert_int_equal(pmu_sim_new(&host.scenario, host.catalog, 0, &event, &host.pmu), -EINVAL);
+    assert_ptr_equal(event, name);
+    catalog_free(host.catalog);
+}
+
 static void test_cpus_are_numbered_as_the_scenario_says(void **state) {
     (void)state;
     struct scenario scenario = {
@@ -418,6 +431,7 @@ int main(void) {
         cmocka_unit_test(test_a_group_dies_with_its_cpu_and_does_not_come_back_with_it),
         cmocka_unit_test(test_slots_stay_exact_for_a_year),
         cmocka_unit_test(test_an_unknown_rate_is_reported_by_its_name),
+        cmocka_unit_test(test_an_unknown_event_cannot_be_filtered),
         cmocka_unit_test(test_cpus_are_numbered_as_the_scenario_says),
         cmocka_unit_test(test_a_thousand_cpus_run_side_by_side),
     };

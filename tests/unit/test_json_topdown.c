@@ -221,9 +221,7 @@ static void test_the_answer_names_the_event_that_never_counts_and_an_idle_host(v
     assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, "Not known: nothing was done: no pipeline slots were counted.");
     for (size_t m = 0; m < host.layout->n_metrics; m++)
         snapshot->absent[snapshot_state(host.layout, 0, m)] = ABSENT_STALLED;
-    assert_bound(
-        &host, snapshot, "", JUDGE_UNKNOWN,
-        "Not known: an event that it needs runs and has never counted, though it must count in any busy second.");
+    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, "Not known: an event that it needs runs and has never counted.");
     snapshot->values[snapshot_trouble(host.layout, 0, EVENT_STALLED)] = 1;
     assert_bound(
         &host, snapshot, "", JUDGE_UNKNOWN,

@@ -190,6 +190,21 @@ static void test_an_event_that_never_counts_gives_no_values_as_in_the_daemon(voi
     derived_end(&derived);
 }
 
+// In all of the log look-ups in the L1, which must happen, are 0: something filters, so ASE_SPEC's 0 is not believed.
+static void test_behind_a_filter_a_logs_zeros_are_not_believed(void **state) {
+    (void)state;
+    struct derived derived = derive_text("1.0,1000,,r11,9,100.00,,\n1.0,400,,r1b,9,100.00,,\n1.0,7,,r3,9,100.00,,\n"
+                                         "1.0,0,,r4,9,100.00,,\n1.0,0,,r74,9,100.00,,\n",
+                                         "neoverse-v1");
+    assert_true(isnan(value(&derived, 0, 0, "simd_percentage")));
+    derived_end(&derived);
+    derived = derive_text("1.0,1000,,r11,9,100.00,,\n1.0,400,,r1b,9,100.00,,\n1.0,7,,r3,9,100.00,,\n"
+                          "1.0,90,,r4,9,100.00,,\n1.0,0,,r74,9,100.00,,\n",
+                          "neoverse-v1");
+    assert_close(value(&derived, 0, 0, "simd_percentage"), 0);
+    derived_end(&derived);
+}
+
 // ---- core types ----
 
 static void test_each_core_type_of_a_log_is_derived_for_itself(void **state) {
@@ -284,6 +299,7 @@ int main(void) {
         cmocka_unit_test(test_level_1_of_a_core_adds_up_where_perf_counted_its_events_at_different_times),
         cmocka_unit_test(test_level_1_without_another_event_names_it),
         cmocka_unit_test(test_an_event_that_never_counts_gives_no_values_as_in_the_daemon),
+        cmocka_unit_test(test_behind_a_filter_a_logs_zeros_are_not_believed),
         cmocka_unit_test(test_each_core_type_of_a_log_is_derived_for_itself),
         cmocka_unit_test(test_a_core_type_has_the_cpus_that_counted_its_events),
         cmocka_unit_test(test_events_of_other_pmus_are_not_taken_for_a_cores),

@@ -113,6 +113,19 @@ static void test_a_pmus_traps_are_read_and_absent_by_default(void **state) {
     }
 }
 
+static void test_what_a_host_filters_is_a_list_of_events(void **state) {
+    (void)state;
+    struct scenario *s;
+    char text[1024];
+    (void)snprintf(text, sizeof text, "{\"filtered\": [\"A\", \"B\"], %s, %s}", HOST, LOADS);
+    assert_int_equal(read_scenario(text, &s), 0);
+    assert_int_equal(s->n_filtered, 2);
+    assert_string_equal(s->filtered[1], "B");
+    scenario_free(s);
+    (void)snprintf(text, sizeof text, "{\"filtered\": \"A\", %s, %s}", HOST, LOADS);
+    assert_int_equal(read_scenario(text, &s), -EINVAL);
+}
+
 static void test_a_jump_of_counts_says_by_how_much(void **state) {
     (void)state;
     struct scenario *s;
@@ -478,6 +491,7 @@ int main(void) {
         cmocka_unit_test(test_a_scenario_is_read_and_its_mixes_become_rates),
         cmocka_unit_test(test_rivals_of_every_kind_are_read),
         cmocka_unit_test(test_a_pmus_traps_are_read_and_absent_by_default),
+        cmocka_unit_test(test_what_a_host_filters_is_a_list_of_events),
         cmocka_unit_test(test_a_jump_of_counts_says_by_how_much),
         cmocka_unit_test(test_mistakes_are_refused_with_their_path),
         cmocka_unit_test(test_core_types_are_scenarios_in_a_list),
