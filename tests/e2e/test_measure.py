@@ -4,6 +4,7 @@
 import contextlib
 import csv
 import fcntl
+import http.server
 import io
 import json
 import os
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 
 import api_fields
@@ -112,6 +114,17 @@ def test_the_bottleneck_is_followed_into_its_groups():
     assert "not measured" not in whole["next"] and "memory_controller" not in whole["next"], "what no CPU counts leads nowhere: " + whole["next"]
     chosen, *_ = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
     assert "backend_bound_memory_ratio" not in of_host(chosen) and "not measured" in chosen["next"], chosen
+
+
+def test_where_nothing_stands_out_nothing_more_is_measured():
+    def metrics(path, path_of, exceeded):
+        done = measure("--pmu", f"sim:{path}", "--duration", "20s", "--json")
+        whole, = by_schema(done.stdout)["whole"]
+        assert done.returncode == 0 and (whole["exceeded"], whole["path"]) == (exceeded, path_of), done
+        return of_host(whole)
+    calm = os.path.join(ROOT, "tests/data/scenarios/bottleneck.json")  # for two minutes: the largest category leads to groups, and is not high
+    assert "load_ratio" in metrics(STEADY, ["backend_bound_ratio"], True), "Operation_Mix, to which both lead"
+    assert "load_ratio" not in metrics(calm, ["retiring_ratio"], False)
 
 
 def outside_host():
@@ -623,6 +636,45 @@ def test_what_is_read_from_a_daemon_is_told_once_and_of_its_own_time():
     spans = [(each["from_seconds"], each["to_seconds"]) for each in by_schema(done.stdout)["intervals"]]
     assert 2 <= len(spans) <= 4, spans  # a look a second finds every other snapshot as it was
     assert all(1.5 < end - begin < 4.5 for begin, end in spans) and all(a[1] <= b[0] + 1e-6 for a, b in zip(spans, spans[1:])), spans
+
+
+@contextlib.contextmanager
+def page_server(pages):
+    """Answers like the daemon, with these pages."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):  # pylint: disable=invalid-name
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(pages[self.path])))
+            self.end_headers()
+            self.wfile.write(pages[self.path])
+
+        def log_message(self, *_):
+            pass
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def test_what_a_daemon_that_is_read_does_not_know_has_a_reason():
+    if os.geteuid() != 0:
+        raise e2e.Skip("only root can become another user")
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", "auto", "--path.run", folder, yaml=e2e.LISTEN_ANYWHERE) as daemon:
+        daemon.wait_round(1)
+        pages = {}
+        for path in ("/api/v1/snapshot", "/api/v1/snapshot?scope=socket"):
+            page = daemon.json(path)
+            for scope in page["scopes"]:
+                scope["metrics"]["major_faults_per_second"].update(value=None, low=None, high=None)
+            pages[path] = json.dumps(page).encode()
+        with page_server(pages) as port:
+            config = e2e.write_text(os.path.join(FOLDER.name, "page.yaml"), f"listen: [\"127.0.0.1:{port}\"]\n")
+            os.chmod(FOLDER.name, 0o755)
+            done = measure_as_nobody("--config", config, "--path.run", folder, "--duration", "3s", "--json")
+    assert done.returncode == 0, done
+    rows = of_host(by_schema(done.stdout)["whole"][0])
+    assert rows["minor_faults_per_second"]["value"] is not None and rows["minor_faults_per_second"]["reason"] is None, rows
+    assert rows["major_faults_per_second"]["value"] is None and rows["major_faults_per_second"]["reason"], rows
 
 
 def measure_as_nobody(*words):

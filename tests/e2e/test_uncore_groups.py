@@ -335,6 +335,20 @@ def test_check_config_counts_the_files_of_all_boxes_that_a_kind_over_several_pmu
         assert kinds == {"uncore_cha_imc": (1, 8), "uncore_imc_cpu": (1, 3)}, done.stdout + done.stderr
 
 
+def test_a_socket_that_lacks_one_of_several_pmus_has_no_box_of_them():
+    """Two sockets with memory controllers, of which one has no home agents: a quotient of both would be of nothing there."""
+    with tempfile.TemporaryDirectory() as folder:
+        here, specs = joined_host(folder)
+        test_uncore.test_hosts.write_all(folder, {"devices/system/cpu/cpu1/topology/physical_package_id": "1",
+                                                  "bus/event_source/devices/uncore_cha_1/cpumask": "0"})
+        specs += "profiles: {default: {groups: [Work]}}\nuncore: {groups: [uncore_imc, uncore_cha_imc, uncore_imc_cpu]}\n"
+        config = e2e.write_text(os.path.join(folder, "check.yaml"), specs)
+        done = e2e.subprocess.run([BINARY, "check-config", "--json", config, "--path.data", ROOT, *here], capture_output=True,
+                                  text=True, timeout=e2e.TIMEOUT, check=False)
+        kinds = {kind["pmu"]: kind["boxes"] for kind in json.loads(done.stdout)["uncore"]}
+        assert kinds == {"uncore_imc": 3, "uncore_cha_imc": 1, "uncore_imc_cpu": 2}, done.stdout + done.stderr
+
+
 def test_a_metric_whose_cores_are_not_measured_says_so():
     with tempfile.TemporaryDirectory() as folder:
         here, specs = joined_host(folder)

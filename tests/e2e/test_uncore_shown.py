@@ -96,6 +96,7 @@ def test_home_agents_tell_what_was_requested_of_a_socket_and_ports_of_caches_wha
                 assert len(about) > 3 and not any("and box" in cell for row in about for cell in row), about
             told = measured(pmu, "uncore: {groups: [remote]}\n", "--by", "socket")
             assert len(re.findall(rf"^    {line}$", told, re.M)) == 2, told
+            assert ("Requests for memory" in told, "Last-level cache misses" in told) == (rates is requests, rates is not requests), told
 
 
 def test_single_boxes_tell_what_is_no_traffic_too():

@@ -5,6 +5,7 @@
 
 #include "daemon/report/report.h"
 #include "daemon/report/report_csv.h"
+#include "daemon/report/report_outside.h"
 #include "daemon/report/report_table.h"
 #include "tests/unit/exporter_host.h"
 
@@ -151,12 +152,45 @@ static void test_one_reason_is_said_for_all_and_several_are_left_to_json(void **
     }
 }
 
+// ---- outside the cores ----
+
+// A kind may have boxes in one socket alone; the others' are told of all the same, whichever kind comes first.
+static void test_each_socket_that_some_kind_has_is_told(void **state) {
+    static const struct topology_source one_socket[] = {{0, 0, 0, true}};
+    static const struct screen screen = {.width = 80};
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct told narrow, wide;
+        struct text text = {0};
+        begin(&wide);
+        begin(&narrow);
+        snapshot_unref(narrow.snapshot);
+        snapshot_layout_unref(narrow.host.layout);
+        narrow.host.layout = narrow.host.view.layout = host_layout_on(narrow.host.catalog, 4, one_socket, 1);
+        narrow.host.plan = narrow.host.layout->plan;
+        narrow.host.topology = narrow.host.layout->topology;
+        narrow.snapshot = snapshot_new(narrow.host.layout);
+        assert_non_null(narrow.snapshot);
+        report_as(&narrow, REPORT_SOCKET);
+        report_as(&wide, REPORT_SOCKET);
+        const struct report reports[] = {first ? wide.report : narrow.report, first ? narrow.report : wide.report};
+        const struct report_outside outside = {.reports = reports, .n = 2, .screen = &screen, .sockets = true};
+        report_outside(&outside, &text);
+        assert_non_null(strstr(end_text(&text), "  socket 0\n"));
+        assert_non_null(strstr(text.data, "  socket 7\n"));
+        text_free(&text);
+        end(&narrow);
+        end(&wide);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_most_that_memory_can_move_is_of_sockets_and_the_host_and_not_of_a_cpu),
         cmocka_unit_test(test_a_count_is_exact_if_it_was_counted_all_the_time),
         cmocka_unit_test(test_a_command_is_quoted_as_a_shell_needs_it),
         cmocka_unit_test(test_texts_with_separators_and_quotes_are_one_field),
+        cmocka_unit_test(test_each_socket_that_some_kind_has_is_told),
         cmocka_unit_test(test_one_reason_is_said_for_all_and_several_are_left_to_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
