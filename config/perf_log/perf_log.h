@@ -6,8 +6,9 @@
 // topdownd can derive its metrics from perf's counts.
 //
 // perf has already scaled its counts for multiplexing, so they represent their whole interval (tools/lib/perf/evsel.c,
-// perf_counts_values__scale: count x enabled / running). An event that stands several times in an interval has a column for each time. Which columns counted together, perf_log_columns.h
-// concludes. docs/recording.md describes the supported logs.
+// perf_counts_values__scale: count x enabled / running). An event that stands several times in an interval has a column
+// for each time. Which columns counted together, perf_log_columns.h concludes. docs/recording.md describes the
+// supported logs.
 
 #include <stddef.h>
 #include <stdint.h>

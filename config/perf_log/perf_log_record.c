@@ -15,8 +15,8 @@
 //
 // Every metric's events are an event group of their own, whose counts stand for the whole interval on every place: perf
 // has scaled them (struct readings, `scaled`). A window ran for as long as the event that ran least. If that is less
-// than the whole interval, it is contended; if one of its events was not counted, it has no data. If events stand several times in the log, a window takes
-// the counts that belong together (perf_log_columns.h).
+// than the whole interval, it is contended; if one of its events was not counted, it has no data. If events stand
+// several times in the log, a window takes the counts that belong together (perf_log_columns.h).
 
 // ---- the plan ----
 

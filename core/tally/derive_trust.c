@@ -41,9 +41,7 @@ static void find_basis(const struct derive *d, const struct snapshot *out, struc
     }
 }
 
-static bool is_share(double share) {
-    return isfinite(share) && (share == 0 || share > READINGS_SHARE_LEAST);
-}
+static bool is_share(double share) { return isfinite(share) && (share == 0 || share > READINGS_SHARE_LEAST); }
 
 static void write_basis(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t metric,
                         const struct lanes *values) {

@@ -33,7 +33,7 @@ struct setup {
     char data[DATA_PATH_MAX];
     char hostname[SETUP_HOSTNAME_MAX]; // of this host, which chooses the profile, or of the recorded one
     bool of_other_host;                // a log of perf does not say where it was counted: `hostname` is not shown
-    const char *revision; // of the program; a literal
+    const char *revision;              // of the program; a literal
     struct specs specs;
     struct config *config;
     const struct config_profile *profile;

@@ -41,11 +41,11 @@ static void put_head(const struct scene *scene, size_t index, struct text *out) 
     else
         html_put_share(out, node->value);
     text_string(out, "</span>");
-    const struct html_margin margin = {
-        .value = node->value,
-        .high = node->to,
-        .scale = metric->domain == METRIC_OTHER ? 1 : 100,
-        .exact = node->place >= 0 && view_exact(scene->view, scene->snapshot, 0, (size_t)node->place)};
+    const struct html_margin margin = {.value = node->value,
+                                       .high = node->to,
+                                       .scale = metric->domain == METRIC_OTHER ? 1 : 100,
+                                       .exact = node->place >= 0 &&
+                                                view_exact(scene->view, scene->snapshot, 0, (size_t)node->place)};
     html_put_margin(out, metric, &margin);
     if (metric->domain == METRIC_CLOCKS || metric->domain == METRIC_STALLS) {
         text_string(out, " <span class=\"soft\">of ");
@@ -70,8 +70,7 @@ static void put_interval(const struct scene *scene, size_t index, struct text *o
     }
     size_t place = (size_t)node->place;
     if (!isfinite(node->to) || node->place < 0) {
-        const char *reason =
-            node->place < 0 ? NULL : view_interval_reason(scene->view, scene->snapshot, 0, place);
+        const char *reason = node->place < 0 ? NULL : view_interval_reason(scene->view, scene->snapshot, 0, place);
         text_string(out, "How certain that is, is not known");
         text_string(out, reason ? ": " : "");
         html_put(out, reason ? reason : "");

@@ -75,8 +75,7 @@ void json_boxes_kind(struct json *json, const struct view *view) {
     json_string(json, "spec", product->chosen ? NULL : product->spec);
 }
 
-void json_trust(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope,
-                int metric) {
+void json_trust(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope, int metric) {
     const struct snapshot_layout *layout = snapshot->layout;
     double low = NAN, high = NAN, windows = NAN, share = NAN;
     enum estimate_quality quality = ESTIMATE_NONE;

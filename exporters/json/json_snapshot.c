@@ -49,9 +49,7 @@ static const char *quality_of(const struct json_of *of, size_t i) {
         (enum estimate_quality)of->snapshot->quality[snapshot_state(of->view->layout, of->scope, i)]);
 }
 
-static bool exact_of(const struct json_of *of, size_t i) {
-    return view_exact(of->view, of->snapshot, of->scope, i);
-}
+static bool exact_of(const struct json_of *of, size_t i) { return view_exact(of->view, of->snapshot, of->scope, i); }
 
 static const char *interval_reason_of(const struct json_of *of, size_t i) {
     return view_interval_reason(of->view, of->snapshot, of->scope, i);

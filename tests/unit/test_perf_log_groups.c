@@ -80,9 +80,9 @@ static void test_counts_of_user_code_are_not_divided_by_those_of_all_code(void *
 
 // ---- a group that is not there as a whole ----
 
-// perf stat -M PipelineL2 counts all of level 1 except what a sibling took. Each slot of a thread that dispatches nothing
-// is the front end's, the back end's or the sibling's (AMD's PPR, PMCx1A0). So the core's slots are those that dispatched
-// and those that the thread left empty, 6000 + 1200 + 1800.
+// perf stat -M PipelineL2 counts all of level 1 except what a sibling took. Each slot of a thread that dispatches
+// nothing is the front end's, the back end's or the sibling's (AMD's PPR, PMCx1A0). So the core's slots are those that
+// dispatched and those that the thread left empty, 6000 + 1200 + 1800.
 static void test_of_a_level_with_an_event_missing_the_rest_is_derived(void **state) {
     (void)state;
     struct derived derived = derive_log(load_log("pipeline-l2.csv"), "zen4");
@@ -146,7 +146,8 @@ static void test_level_1_of_a_core_is_the_same_without_the_event_that_follows_fr
     }
 }
 
-// perf counted the cycles while less was done than in the rest: the core's slots are still those that are accounted for.
+// perf counted the cycles while less was done than in the rest: the core's slots are still those that are accounted
+// for.
 static void test_level_1_of_a_core_adds_up_where_perf_counted_its_events_at_different_times(void **state) {
     (void)state;
     struct derived derived = derive_text(

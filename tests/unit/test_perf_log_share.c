@@ -188,8 +188,8 @@ static void test_an_old_log_that_says_no_share_is_not_taken_for_exact(void **sta
     struct derived old = derive_changing(""), half = derive_changing("50.00");
     assert_close(value(&old, 2, 0, "ipc"), 0.4);
     assert_true(isnan(share_of_time(&old, 2, "ipc")));
-    double ratio = of_metric(&old, 2, "ipc", snapshot_standard_error) /
-                   of_metric(&half, 2, "ipc", snapshot_standard_error);
+    double ratio =
+        of_metric(&old, 2, "ipc", snapshot_standard_error) / of_metric(&half, 2, "ipc", snapshot_standard_error);
     assert_true(fabs(ratio - sqrt(2)) < 1e-6);
     derived_end(&half);
     derived_end(&old);
@@ -232,7 +232,8 @@ static void test_no_share_makes_a_value_other_than_what_perf_printed(void **stat
                        comma, comma, comma, share, comma, comma, comma, inst, comma, comma, comma, comma, share, comma,
                        comma);
         struct derived derived = derive_text(text, "neoverse-v1");
-        double time = share_of_time(&derived, 0, "ipc"), width = high_of(&derived, 0, "ipc") - low_of(&derived, 0, "ipc");
+        double time = share_of_time(&derived, 0, "ipc"),
+               width = high_of(&derived, 0, "ipc") - low_of(&derived, 0, "ipc");
         if (inst > 0)
             assert_close(value(&derived, 0, 0, "ipc"), (double)inst / cycles);
         if (!(isnan(time) || (time > 0 && time <= 1)) || (width == 0) != (inst > 0 && time >= 0.99995))

@@ -101,7 +101,8 @@ static void begin(struct host *host) {
                                        .read = set_read,
                                        .close = set_close,
                                        .free = set_free};
-    struct uncore_box parts[BOXES], packages[] = {{.pmu = "both", .place.package = 0}, {.pmu = "both", .place.package = 1}};
+    struct uncore_box parts[BOXES],
+        packages[] = {{.pmu = "both", .place.package = 0}, {.pmu = "both", .place.package = 1}};
     size_t n = 0;
     for (int package = 0; package < 2; package++)
         for (int i = 0; i < 5; i++) {

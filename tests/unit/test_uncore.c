@@ -159,9 +159,9 @@ static void test_a_box_moves_at_most_twice_the_peak_of_its_memory(void **state) 
     metric_of(builder, "in", "4 * WR / cpu_seconds", NULL);
     assert_int_equal(catalog_builder_set_traffic(builder, 0, "memory_read", &fault), 0);
     assert_int_equal(catalog_builder_set_traffic(builder, 1, "io_in", &fault), 0);
-    assert_true(most_of(catalog, RD, 320e9, TOPOLOGY_PEAK_HOST) == 10e9); // 640 GB/s in counts of 64 bytes
+    assert_true(most_of(catalog, RD, 320e9, TOPOLOGY_PEAK_HOST) == 10e9);        // 640 GB/s in counts of 64 bytes
     assert_true(most_of(catalog, RD, 320e9, TOPOLOGY_PEAK_CONFIGURED) == 250e9); // an opinion: 16 TB/s
-    assert_true(most_of(catalog, RD, 320e9, TOPOLOGY_PEAK_FIRMWARE) == 250e9);  // and another
+    assert_true(most_of(catalog, RD, 320e9, TOPOLOGY_PEAK_FIRMWARE) == 250e9);   // and another
     assert_true(most_of(catalog, RD, 0, TOPOLOGY_PEAK_UNKNOWN) == 250e9);
     assert_true(most_of(catalog, WR, 320e9, TOPOLOGY_PEAK_HOST) == 4e12); // devices do not read from this memory alone
     catalog_builder_free(builder);
