@@ -261,7 +261,7 @@ static int step_due(struct session *s, uint64_t *next_ns) {
 // True if its next snapshot ends nearly as soon as the measurement does.
 static bool is_ending(const struct session *s, size_t i, uint64_t now_ns) {
     uint64_t span_ns = s->last[i].end_ns - s->last[i].start_ns;
-    return s->last[i].end_ns + span_ns < s->end_ns + span_ns / 4 && now_ns < s->end_ns + span_ns / 2;
+    return s->last[i].end_ns + span_ns < s->end_ns + span_ns / 2 && now_ns < s->end_ns + span_ns;
 }
 
 // The last snapshot comes near the end, not just at it.
