@@ -103,7 +103,7 @@ struct host_memory *memory_reader_read(struct memory_reader *reader, struct memo
         set_before(memory, reader->last);
         memory->seconds = (double)(time.now_ns - reader->last_ns) * 1e-9;
     }
-    if (!reader->last || reader->last->n_domains == 0)
+    if (reader->last && reader->last->n_domains == 0)
         forget_before(memory);
     host_memory_sum_sockets(memory);
     host_memory_unref(reader->last);

@@ -249,15 +249,15 @@ static bool read_place(struct pass *pass, const struct resctrl_listed *group, co
     return exists;
 }
 
-// Takes in what a group has counted in a place. Returns false if it fell.
-static bool take(struct pass *pass, const struct resctrl_listed *group, const struct resctrl_place *place,
+// Takes in what a group has counted in a place.
+static void take(struct pass *pass, const struct resctrl_listed *group, const struct resctrl_place *place,
                  const struct resctrl_seen *seen) {
     struct resctrl *resctrl = pass->resctrl;
     size_t domain = find_domain(resctrl, place->domain);
     struct counted *counted = find_counted(resctrl, group->inode, domain, place->part);
     struct row *row = find_row(resctrl, group->inode, domain);
     if (!counted || !row)
-        return true;
+        return;
     counted->count.seen = counted->count.seen || pass->anew;
     struct resctrl_growth growth = resctrl_count_take(&counted->count, seen, pass->now);
     struct resctrl_sum *sums[] = {&row->sum, &resctrl->domains[domain].sum};
@@ -270,7 +270,6 @@ static bool take(struct pass *pass, const struct resctrl_listed *group, const st
     resctrl->implausible += growth.gap == RESCTRL_GAP_IMPLAUSIBLE;
     counted->seen = row->seen = true;
     row->readable = row->readable || counted->count.readable;
-    return growth.gap != RESCTRL_GAP_FELL;
 }
 
 // With assignable counters (AMD's ABMC), a group without one has a sum of its monitoring groups all the same.
@@ -307,8 +306,8 @@ static struct resctrl_children read_children(struct pass *pass, size_t control, 
     }
     for (size_t i = 0; i < n && all; i++) {
         const struct resctrl_seen seen = resctrl_see_group(&all[i].said);
-        if (all[i].exists && !take(pass, &groups[i], place, &seen))
-            children.fell = true;
+        if (all[i].exists)
+            take(pass, &groups[i], place, &seen);
     }
     free(all);
     return children;
@@ -325,7 +324,7 @@ static void read_whole(struct pass *pass, size_t control, const struct resctrl_p
         resctrl_children_add(&children, pass->groups[control + 1 + i].inode, &(struct resctrl_said){.total = 0});
     seen.set = children.set;
     seen.whole = true;
-    (void)take(pass, &pass->groups[control], place, &seen);
+    take(pass, &pass->groups[control], place, &seen);
 }
 
 // A control group, and the monitoring groups in it.
@@ -342,7 +341,7 @@ static void read_control(struct pass *pass, size_t control, const struct resctrl
     else
         (void)read_place(pass, group, place, &again);
     const struct resctrl_seen seen = resctrl_see_part(&first, &again, &children);
-    (void)take(pass, group, place, &seen);
+    take(pass, group, place, &seen);
 }
 
 // Reading all groups takes too many files: then control groups are read alone, if that takes few enough.

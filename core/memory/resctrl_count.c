@@ -106,7 +106,7 @@ static struct resctrl_growth go_on(struct resctrl_count *count, const struct res
 struct resctrl_growth resctrl_count_take(struct resctrl_count *count, const struct resctrl_seen *seen,
                                          struct resctrl_moment now) {
     bool fresh = !count->seen, hidden = count->hidden;
-    bool settled = seen->settled && seen->set == count->set;
+    bool settled = seen->set == count->set;
     count->seen = true;
     count->hidden = false;
     count->set = seen->set;

@@ -30,8 +30,7 @@ struct resctrl_seen resctrl_see_group(const struct resctrl_said *said) {
                                  .most_total = said->total,
                                  .most_local = said->local,
                                  .number = is_number(said),
-                                 .unassigned = said->unassigned,
-                                 .settled = true};
+                                 .unassigned = said->unassigned};
 }
 
 // A sum that fell meanwhile says that one ceased to have a number.
@@ -45,6 +44,5 @@ struct resctrl_seen resctrl_see_part(const struct resctrl_said *first, const str
                                  .set = children->set,
                                  .number = whole && !first->unassigned, // of no number, nothing is at least
                                  .unassigned = first->unassigned,
-                                 .part = children->n > 0,
-                                 .settled = !children->fell};
+                                 .part = children->n > 0};
 }

@@ -29,7 +29,6 @@ struct resctrl_children {
     double total, local;
     uint64_t set; // 0: none
     size_t n;     // all there are, also without a number
-    bool fell;    // a number of one of them fell
 };
 
 // `id` tells a group from all others, as its inode does.
@@ -44,7 +43,6 @@ struct resctrl_seen {
     bool unassigned;               // because of that
     bool part;                     // a difference of files
     bool whole;                    // a control group with its monitoring groups, which are not read
-    bool settled;                  // nothing is known to have changed while the files were read
 };
 
 struct resctrl_seen resctrl_see_group(const struct resctrl_said *said);

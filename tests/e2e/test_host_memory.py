@@ -87,6 +87,9 @@ def test_two_nodes_have_five_series_and_the_page_follows():
                 "socket": 0, "local_bytes_total": 700, "remote_bytes_total": 300, "all_bytes_total": None, "bytes_per_second": 0,
                 "controllers_bytes_per_second": None,
                 "values": {"resctrl_memory_bytes_per_second": None, "resctrl_remote_ratio": None}}, page
+            assert page["resctrl"]["domains"][0]["gap"] is None and page["resctrl"]["implausible_total"] == 0, page
+            assert page["resctrl"]["groups"] == [{"group": "", "monitoring": False, "local_bytes_total": 700, "remote_bytes_total": 300,
+                                                  "all_bytes_total": None, "readable": True}], page
             assert values(daemon)[("topdownd_resctrl_memory_bytes_total", "remote", "0")] == 300
             assert "25 % of all allocations were on another node" in daemon.get("/")
             assert "resctrl counts the bytes of 1 last-level cache" in daemon.log()

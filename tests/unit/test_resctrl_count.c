@@ -135,9 +135,8 @@ static void pass(struct watcher *watcher, struct kernel *kernel, size_t change) 
     again = children.n > 0 ? file_of(kernel, OWN) : first;
     for (size_t i = 0; i < CHILDREN; i++) {
         const struct resctrl_seen seen = resctrl_see_group(&said[i]);
-        if (kernel->rmids[i].exists && kernel->rmids[i].id == listed[i] &&
-            take(watcher, kernel, i, &seen).gap == RESCTRL_GAP_FELL)
-            children.fell = true;
+        if (kernel->rmids[i].exists && kernel->rmids[i].id == listed[i])
+            (void)take(watcher, kernel, i, &seen);
     }
     const struct resctrl_seen seen = resctrl_see_part(&first, &again, &children);
     watcher->own = take(watcher, kernel, OWN, &seen);
@@ -292,8 +291,72 @@ static void test_more_than_the_memory_can_move_is_no_data(void **state) {
     growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){30, 1e9});
     assert_int_equal(growth.gap, RESCTRL_GAP_NONE);
     assert_true(growth.total == 1e9 && growth.local == 1e9);
-    seen = alone(17e12 + 30e9, 9e12 + 1e9); // local bytes have a bound, too
+    seen = alone(17e12 + 2e9, 9e12 + 30e9); // local bytes have a bound, too
     assert_int_equal(resctrl_count_take(&count, &seen, (struct resctrl_moment){40, 1e9}).gap, RESCTRL_GAP_IMPLAUSIBLE);
+}
+
+// A control group with one monitoring group, of which the files say these numbers.
+static struct resctrl_growth take_part(struct resctrl_count *counted, double first, double child, double again,
+                                       double seconds) {
+    struct resctrl_children children = {.set = 0};
+    const struct resctrl_said said[] = {
+        {first, NAN, false, false}, {child, NAN, false, false}, {again, NAN, false, false}};
+    resctrl_children_add(&children, 7, &said[1]);
+    const struct resctrl_seen seen = resctrl_see_part(&said[0], &said[2], &children);
+    return resctrl_count_take(counted, &seen, (struct resctrl_moment){seconds, INFINITY});
+}
+
+// It was not in the two sums, although it could be read between them: its return is not growth.
+static void test_a_sum_that_lacked_one_and_has_it_again_did_not_grow(void **state) {
+    (void)state;
+    for (int readable = 0; readable < 2; readable++) {
+        struct resctrl_count counted = {.total = 0};
+        double child = readable ? 700 : NAN; // or the other way round: it is in the sums alone
+        assert_true(take_part(&counted, readable ? 5700 : 5000, child, readable ? 5700 : 5000, 0).total == 5000);
+        struct resctrl_growth growth = take_part(&counted, readable ? 5010 : 710, child, readable ? 5010 : 710, 10);
+        assert_true(growth.gap == RESCTRL_GAP_FELL && growth.total == 0);
+        growth = take_part(&counted, readable ? 5730 : 5030, child, readable ? 5730 : 5030, 20);
+        assert_true(growth.gap == RESCTRL_GAP_FELL && growth.total == 0);
+        growth = take_part(&counted, readable ? 5745 : 5045, child, readable ? 5745 : 5045, 30);
+        assert_true(growth.gap == RESCTRL_GAP_NONE && growth.total == 15);
+    }
+}
+
+static void test_a_sum_that_falls_while_it_is_read_is_no_number(void **state) {
+    (void)state;
+    struct resctrl_count counted = {.total = 0};
+    assert_true(take_part(&counted, 1100, 100, 1100, 0).total == 1000);
+    struct resctrl_growth growth = take_part(&counted, 9100, 100, 1150, 10); // another one was in the first sum
+    assert_true(growth.gap == RESCTRL_GAP_UNAVAILABLE && growth.total == 0);
+    growth = take_part(&counted, 1300, 100, 1300, 20);
+    assert_true(growth.gap == RESCTRL_GAP_UNAVAILABLE && growth.total == 200); // of two intervals
+    const struct resctrl_said half = {500, NAN, true, false};
+    assert_false(resctrl_see_group(&half).number); // local bytes could not be read
+}
+
+// The monitoring group ceases to have a number, and the own part goes on: 300 bytes moved while it was read.
+static void test_an_interval_that_begins_anew_begins_at_the_most(void **state) {
+    (void)state;
+    struct resctrl_count counted = {.total = 0};
+    assert_true(take_part(&counted, 1100, 100, 1100, 0).total == 1000);
+    assert_int_equal(take_part(&counted, 1200, NAN, 1500, 10).gap, RESCTRL_GAP_GROUPS);
+    struct resctrl_growth growth = take_part(&counted, 1800, NAN, 1800, 20);
+    assert_true(growth.total == 800 && growth.interval_total == 300);
+    assert_int_equal(growth.gap, RESCTRL_GAP_NONE);
+}
+
+// Whether an own part of less than what moves while it is read can be read at all is not seen.
+static void test_an_own_part_that_was_too_small_to_be_seen_resumes(void **state) {
+    (void)state;
+    struct resctrl_count counted = {.total = 0};
+    assert_true(take_part(&counted, 1010, 1000, 1010, 0).total == 10);
+    assert_int_equal(take_part(&counted, 2010, 2050, 2080, 10).gap, RESCTRL_GAP_NONE); // between -40 and 30
+    struct resctrl_growth growth = take_part(&counted, 3050, 3000, 3060, 20);          // 50: 20 more than 30
+    assert_true(growth.gap == RESCTRL_GAP_NONE && growth.total == 40 && growth.interval_total == 20);
+    assert_int_equal(take_part(&counted, 4010, 4050, 4110, 30).gap, RESCTRL_GAP_NONE);
+    growth = take_part(&counted, 15000, 5000, 15000, 40); // it may be the life of one that could not be read
+    assert_true(growth.gap == RESCTRL_GAP_UNAVAILABLE && growth.total == 9950);
+    assert_int_equal(take_part(&counted, 6000, 6020, 6050, 50).gap, RESCTRL_GAP_UNAVAILABLE); // 30 at most: it ceased
 }
 
 static void test_sums_never_fall_and_have_no_rate_over_a_gap(void **state) {
@@ -325,6 +388,10 @@ int main(void) {
         cmocka_unit_test(test_when_all_are_back_so_are_their_bytes),
         cmocka_unit_test(test_a_fall_of_either_file_is_no_data_of_both),
         cmocka_unit_test(test_more_than_the_memory_can_move_is_no_data),
+        cmocka_unit_test(test_a_sum_that_lacked_one_and_has_it_again_did_not_grow),
+        cmocka_unit_test(test_a_sum_that_falls_while_it_is_read_is_no_number),
+        cmocka_unit_test(test_an_interval_that_begins_anew_begins_at_the_most),
+        cmocka_unit_test(test_an_own_part_that_was_too_small_to_be_seen_resumes),
         cmocka_unit_test(test_sums_never_fall_and_have_no_rate_over_a_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,10 +284,11 @@ static void test_a_sum_without_the_groups_own_counter_is_not_taken_for_it(void *
     memory = read_files(tree, &kernel, reader, 130);
     assert_true(shown(memory) == 4440 && resctrl_rate(memory, 0) == 4);
     host_memory_unref(memory);
-    kernel.rmids[WEB].unassigned = true;
+    count(&kernel, WEB, 40, 30); // of one event alone
     memory_write(tree, "mbm_total_bytes:0=e;1=e\nmbm_local_bytes:0=_;1=e\n", "resctrl/web/mbm_L3_assignments");
     memory = read_files(tree, &kernel, reader, 140);
     assert_int_equal(part_of(memory, "web", 0)->gap, RESCTRL_GAP_UNASSIGNED);
+    assert_true(shown(memory) == 4440);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
@@ -412,17 +413,119 @@ static void test_too_many_monitoring_groups_are_read_as_part_of_their_control_gr
     memory = memory_read_at(reader, 110);
     assert_true(shown(memory) == 8200 && resctrl_rate(memory, 0) == 10);
     host_memory_unref(memory);
+    static const char *const flickers[] = {"8095\n", "8110\n"}; // one of 10 bytes has no number, and has it again
+    for (unsigned i = 0; i < 2; i++) {
+        resctrl_write(tree, "", 0, flickers[i], flickers[i]);
+        memory = memory_read_at(reader, 111);
+        assert_true(shown(memory) == 8200 && memory->domains[0].gap == RESCTRL_GAP_FELL);
+        host_memory_unref(memory);
+    }
+    resctrl_write(tree, "mon_groups/moved/", 0, "9000000\n", "9000000\n"); // from another control group
+    resctrl_write(tree, "", 0, "9008100\n", "9008100\n");
+    memory = memory_read_at(reader, 112);
+    assert_true(shown(memory) == 8200 && isnan(resctrl_rate(memory, 0)));
+    host_memory_unref(memory);
+    resctrl_write(tree, "", 0, "9008120\n", "9008120\n");
+    memory = memory_read_at(reader, 114);
+    assert_true(shown(memory) == 8220 && resctrl_rate(memory, 0) == 10);
+    host_memory_unref(memory);
+    resctrl_remove(tree, "resctrl/mon_groups/moved");
     resctrl_remove(tree, "resctrl/mon_groups/g7"); // its bytes leave the sum, and now all can be read
     resctrl_remove(tree, "resctrl/mon_groups/g8");
     resctrl_write(tree, "", 0, "8080\n", "8080\n");
     memory = memory_read_at(reader, 120);
-    assert_true(shown(memory) == 8200 && isnan(resctrl_rate(memory, 0)));
+    assert_true(shown(memory) == 8220 && isnan(resctrl_rate(memory, 0)));
     assert_int_equal(memory->n_groups, RESCTRL_GROUPS_MAX);
     host_memory_unref(memory);
     resctrl_write(tree, "", 0, "8110\n", "8110\n");
     resctrl_write(tree, "mon_groups/g0/", 0, "20\n", "20\n");
     memory = memory_read_at(reader, 130);
-    assert_true(shown(memory) == 8230 && resctrl_rate(memory, 0) == 3);
+    assert_true(shown(memory) == 8250 && resctrl_rate(memory, 0) == 3);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_too_many_files_are_not_read(void **state) {
+    const struct host_tree *tree = *state;
+    enum { PLACES = 35, CHILDREN = 13 }; // 14 groups, the root twice: 15 * 35 * 2 files
+    unsigned interrupts;
+    char name[64] = "";
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    for (unsigned i = 0; i <= CHILDREN; i++) {
+        if (i > 0)
+            (void)snprintf(name, sizeof name, "mon_groups/g%u/", i);
+        for (unsigned domain = 0; domain < PLACES; domain++)
+            memory_write(tree, "7\n", "resctrl/%smon_data/mon_L3_%02u/mbm_total_bytes", name, domain);
+    }
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    const struct memory_reader_choice choice = {.resctrl = true};
+    host_memory_unref(memory_reader_read(reader, choice, (struct memory_reader_time){1, 1}, &interrupts));
+    assert_int_equal(interrupts, PLACES);
+    memory_reader_free(reader);
+}
+
+// A control group's files are read before and after those of its monitoring groups, and else once.
+static void test_files_are_read_again_only_where_there_are_monitoring_groups(void **state) {
+    const struct host_tree *tree = *state;
+    struct kernel kernel = begin(tree, 1);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    const struct memory_reader_choice choice = {.resctrl = true};
+    unsigned interrupts;
+    kernel.rmids[WEB_A].exists = kernel.rmids[WEB_B].exists = false;
+    write_files(tree, &kernel);
+    host_memory_unref(memory_reader_read(reader, choice, (struct memory_reader_time){1, 1}, &interrupts));
+    assert_int_equal(interrupts, (2 + 2 + 1) * DOMAINS * 2);
+    memory_reader_free(reader);
+}
+
+static void test_a_reading_without_resctrl_in_between_leaves_no_interval(void **state) {
+    const struct host_tree *tree = *state;
+    struct kernel kernel = begin(tree, 1);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    unsigned interrupts;
+    count(&kernel, ROOT, 1000, 1000);
+    host_memory_unref(read_files(tree, &kernel, reader, 100));
+    host_memory_unref(memory_reader_read(reader, (struct memory_reader_choice){.nodes = true},
+                                         (struct memory_reader_time){UINT64_C(110000000000), 1.7e9}, &interrupts));
+    count(&kernel, ROOT, 1000, 1000);
+    struct host_memory *memory = read_files(tree, &kernel, reader, 120);
+    assert_true(shown(memory) == 2000 && isnan(resctrl_rate(memory, 0)) && isnan(part_of(memory, "", 0)->before.local));
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+static void test_a_group_that_never_had_a_number_leaves_no_gap(void **state) {
+    const struct host_tree *tree = *state;
+    struct kernel kernel = begin(tree, 1);
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    kernel.rmids[ROOT_B].unreadable = true;
+    count(&kernel, ROOT, 1000, 1000);
+    host_memory_unref(read_files(tree, &kernel, reader, 100));
+    remove_group(tree, &kernel, ROOT_B);
+    count(&kernel, ROOT, 100, 100);
+    struct host_memory *memory = read_files(tree, &kernel, reader, 110);
+    assert_true(resctrl_rate(memory, 0) == 10);
+    host_memory_unref(memory);
+    memory_reader_free(reader);
+}
+
+// Another group gets the name of one that has another one now.
+static void test_a_new_name_takes_the_bytes_along(void **state) {
+    const struct host_tree *tree = *state;
+    struct memory_reader *reader = memory_reader_new(&tree->roots);
+    char from[400], to[400];
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    resctrl_write(tree, "", 0, "0\n", "0\n");
+    resctrl_write(tree, "web/", 0, "1000\n", "1000\n");
+    host_memory_unref(memory_read_at(reader, 100));
+    (void)snprintf(from, sizeof from, "%s/resctrl/web", tree->root);
+    (void)snprintf(to, sizeof to, "%s/resctrl/shop", tree->root);
+    assert_int_equal(rename(from, to), 0);
+    resctrl_write(tree, "web/", 0, "30\n", "30\n");
+    struct host_memory *memory = memory_read_at(reader, 110);
+    assert_true(part_of(memory, "shop", 0)->bytes.local == 1000 && part_of(memory, "web", 0)->bytes.local == 30);
     host_memory_unref(memory);
     memory_reader_free(reader);
 }
@@ -508,6 +611,11 @@ int main(void) {
         ON_A_TREE(test_telemetry_of_packages_is_no_domain),
         ON_A_TREE(test_a_filter_that_nobody_can_write_was_chosen_by_nobody),
         ON_A_TREE(test_too_many_monitoring_groups_are_read_as_part_of_their_control_group),
+        ON_A_TREE(test_too_many_files_are_not_read),
+        ON_A_TREE(test_files_are_read_again_only_where_there_are_monitoring_groups),
+        ON_A_TREE(test_a_reading_without_resctrl_in_between_leaves_no_interval),
+        ON_A_TREE(test_a_group_that_never_had_a_number_leaves_no_gap),
+        ON_A_TREE(test_a_new_name_takes_the_bytes_along),
         ON_A_TREE(test_totals_are_at_most_the_truth_whatever_comes_and_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
