@@ -57,6 +57,7 @@ struct perf_log {
     size_t n_columns;
     char **places; // perf's names of where it counted: "CPU3", "S0", "S0-D0-C1"; "" for all together
     size_t n_places;
+    uint16_t place_cpus[PERF_LOG_PLACES_MAX]; // that perf added up there, as it says; 0: it does not
     struct perf_log_row *rows;
     size_t n_rows;
     struct perf_log_interval *intervals;

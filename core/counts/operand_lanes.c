@@ -35,9 +35,15 @@ void operand_lanes_begin(struct operand_lanes *operands, double seconds, double 
         operands->counts[catalog->core_wide_event] = lanes_all(core_wide);
 }
 
+static struct lanes of_all_cpus(const struct operand_lanes *operands, struct lanes seconds) {
+    for (size_t l = 0; l < LANES; l++)
+        seconds.of[l] *= plan_cpus_each(operands->rows->plan);
+    return seconds;
+}
+
 static void fill_unit(struct operand_lanes *operands, size_t unit, const struct lanes *values) {
     const struct plan_unit *of = &operands->rows->plan->units[unit];
-    operands->counts[CATALOG_CPU_SECONDS] = values[0];
+    operands->counts[CATALOG_CPU_SECONDS] = of_all_cpus(operands, values[0]);
     for (size_t i = 0; i < of->n_events; i++)
         operands->counts[of->events[i]] = values[1 + i];
     const int *core_slots = operands->rows->plan->catalog->core_slots;
@@ -53,7 +59,7 @@ static void fill_combined(struct operand_lanes *operands, const struct lanes *ro
     for (size_t u = 0; u < rows->n_units; u++)
         for (size_t l = 0; l < LANES; l++)
             seconds.of[l] = lanes_max(row[rows_first(rows, u)].of[l], seconds.of[l]);
-    operands->counts[CATALOG_CPU_SECONDS] = seconds;
+    operands->counts[CATALOG_CPU_SECONDS] = of_all_cpus(operands, seconds);
 }
 
 void operand_lanes_fill(struct operand_lanes *operands, const struct formula *formula, int unit,

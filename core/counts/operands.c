@@ -39,7 +39,7 @@ void operands_fill(struct operands *operands, size_t unit, const double *values,
     const struct plan_unit *of = &operands->rows->plan->units[unit];
     const unsigned *events = of->events;
     double *counts = operands->counts;
-    counts[CATALOG_CPU_SECONDS] = values[0] * factor;
+    counts[CATALOG_CPU_SECONDS] = values[0] * factor * plan_cpus_each(operands->rows->plan);
     for (size_t i = 0, n = of->n_events; i < n; i++)
         counts[events[i]] = values[1 + i] * factor;
     for (size_t i = 0; (int)unit == operands->rows->core_unit && i < CORE_SLOTS_N; i++)

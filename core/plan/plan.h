@@ -137,7 +137,11 @@ struct plan {
     unsigned *round; // rotating unit of each entry of a round before shuffling; n_units is the idle slot
     size_t n_round;
     size_t n_windows; // maximum for one CPU in a round, with one of each standing group
+    unsigned added_up; // in others' counts, each CPU of the topology stands for so many; 0: one, or nobody knows
 };
+
+// By which CPU seconds are multiplied for formulas.
+static inline double plan_cpus_each(const struct plan *plan) { return plan->added_up > 0 ? plan->added_up : 1; }
 
 // Makes a plan. Without a selection or anything plannable, the plan has no units and its round is one idle second.
 // If nothing rotates, its round is one idle slot of a snapshot interval.

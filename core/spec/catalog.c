@@ -177,6 +177,22 @@ bool catalog_metric_adds(const struct catalog *catalog, const struct catalog_met
     return metric->traffic != TRAFFIC_NONE || catalog->product.chosen;
 }
 
+static void cut_cpus(char *text) {
+    static const char rate[] = "per second and CPU";
+    char *at = text ? strstr(text, rate) : NULL;
+    if (!at)
+        return;
+    at += strlen("per second");
+    memmove(at, at + strlen(" and CPU"), strlen(at + strlen(" and CPU")) + 1);
+}
+
+void catalog_add_up(struct catalog *catalog) {
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        cut_cpus(catalog->metrics[m].units);
+        cut_cpus(catalog->metrics[m].help);
+    }
+}
+
 void catalog_metric_unit(const struct catalog_metric *metric, char *out, size_t size) {
     static const char percent[] = "percent";
     const struct base_unit *other = base_unit_find(metric->units);

@@ -283,6 +283,10 @@ bool catalog_metric_adds(const struct catalog *catalog, const struct catalog_met
 // True if the metric's numerator and denominator are exported; *k is the factor of their quotient.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
 
+// For counts that add up nobody knows how many CPUs: what is "per second and CPU" is per second. Call it before anybody
+// has read the catalog.
+void catalog_add_up(struct catalog *catalog);
+
 // The unit that a metric is exported in, for people: "ratio of pipeline slots", or the vendor's. Cut at size - 1.
 enum { CATALOG_UNIT_MAX = 80 };
 void catalog_metric_unit(const struct catalog_metric *metric, char *out, size_t size);

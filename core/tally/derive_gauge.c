@@ -83,7 +83,7 @@ static void write_rate(const struct derive *d, struct snapshot *out, size_t m, c
     if (metric->rate_threshold > 0)
         out->values[snapshot_rate_above(d->layout, 0, m)] =
             formula_sum_evaluate_lanes(&metric->formula->numerator, counts).of[0] / counts[CATALOG_CPU_SECONDS].of[0] *
-            (double)derive_n_cpus(d);
+            (double)derive_n_cpus(d) * plan_cpus_each(d->layout->plan);
 }
 
 // Why a metric that is made of others has no value in a scope; ABSENT_NOT: no obstacle.

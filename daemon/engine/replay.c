@@ -184,6 +184,7 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
     int r = recording_get_plan(record, replay->tape->catalog, missing, &plan);
     if (r < 0)
         return explain(replay, r, missing);
+    plan.plan->added_up = replay->tape->added_up;
     bool fits = plan.topology->boxes == (replay->leader != NULL);
     if (!fits || (plan.again && replay->stage.layout)) {
         topology_free(plan.topology);

@@ -469,6 +469,7 @@ static int find_plan(struct tape *tape, struct errors *errors) {
         }
         if (r < 0)
             return tape_explain_plan(tape, r, missing, errors);
+        plan.plan->added_up = tape->added_up;
         tape->topology = plan.topology;
         tape->plan = plan.plan;
         rewind_tape(tape);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/perf_log/perf_log_cpus.h"
 #include "daemon/source/tape_spec.h"
 
 static const size_t LOG_MAX = (size_t)2 << 30;
@@ -33,6 +34,10 @@ int tape_log_open(struct tape *tape, const struct tape_request *request, struct 
         r = tape_spec_choose(tape, request->spec, request->specs, errors, out);
     if (r < 0)
         return r;
+    const struct perf_log_request of_log = tape_spec_request(tape, *out, true);
+    tape->added_up = perf_log_cpus_each(&of_log);
+    if (tape->added_up == 0)
+        catalog_add_up(*out);
     const struct catalog_product *product = &tape->catalog->product;
     struct recording_header *header = &tape->header;
     (void)snprintf(header->catalog.spec, sizeof header->catalog.spec, "%.300s", product->spec);

@@ -631,6 +631,20 @@ def test_a_log_of_perf_is_served_with_our_metrics():
         daemon.stop()
 
 
+def test_rates_of_a_log_that_adds_cpus_up_are_divided_by_their_number_or_say_that_they_are_not():
+    known, unknown = "1.0,800,,context-switches,4000000000,100.00,,\n", "     1.000000000              800      context-switches\n"
+    with tempfile.TemporaryDirectory() as folder:
+        for text, rate, unit in ((known, 200, "per second and CPU"), (unknown, 800, "per second")):
+            with replay(e2e.write_text(os.path.join(folder, "sum"), text), "--spec", "software", "--speed", "0") as daemon:
+                wait_end(daemon)
+                switches = daemon.json("/api/v1/snapshot")["scopes"][0]["metrics"]["context_switches_per_second"]
+                assert (switches["value"], switches["unit"]) == (rate, unit), switches
+                assert switches["exact"] and switches["low"] == rate, switches  # from the first interval on
+                assert re.search(rf">{rate} <small class=\"soft\">exact</small>.*<td class=\"unit\">{unit}<", daemon.get("/")), unit
+                assert ("per second and CPU" in daemon.get("/metrics")) == (rate == 200)
+                daemon.stop()
+
+
 def test_a_log_of_perf_is_not_shown_under_the_name_of_this_host():
     path = os.path.join(LOGS, "multiplexed.csv")
     for option, name in (((), None), (("--hostname", "node-17"), "node-17")):  # perf does not write it, but somebody may know it

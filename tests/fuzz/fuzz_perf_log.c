@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/perf_log/perf_log.h"
+#include "config/perf_log/perf_log_cpus.h"
 #include "config/perf_log/perf_log_event.h"
 #include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
@@ -70,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(log->n_intervals > 0 && log->n_rows > 0);
     for (size_t i = 0; i < log->n_rows; i++)
         assert(log->rows[i].event < log->n_events && log->rows[i].place < log->n_places &&
-               log->rows[i].column < log->n_columns);
+               log->rows[i].column < log->n_columns && !(log->rows[i].share <= 0 || log->rows[i].share > 1));
     for (size_t c = 0; c < log->n_columns; c++)
         assert(log->columns[c].event < log->n_events);
     struct recording_buffer bytes = {0};
@@ -87,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .name = "log", .log = log, .catalog = catalog, .names = names, .selections = &selection, .n_selections = 1};
     if (n_pmus > 1 && size % 2 > 0)
         request.pmu = pmus[0];
+    assert(perf_log_cpus_each(&request) <= PERF_LOG_PLACES_MAX);
     r = perf_log_known(&request, NULL) > 0 || !request.pmu ? perf_log_record(&request, &errors, &bytes) : -1;
     perf_names_free(names);
     if (r == 0)

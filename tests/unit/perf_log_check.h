@@ -12,6 +12,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/perf_log/perf_log.h"
+#include "config/perf_log/perf_log_cpus.h"
 #include "config/perf_log/perf_log_event.h"
 #include "config/spec/spec_json.h"
 #include "core/tally/derive.h"
@@ -52,13 +53,14 @@ struct derived {
     size_t n;
 };
 
-static inline void derive_records(struct derived *derived, const struct recording_buffer *bytes) {
+static inline void derive_records(struct derived *derived, const struct recording_buffer *bytes, unsigned added_up) {
     size_t at = 0;
     struct recording_record record;
     struct recording_plan plan;
     char missing[RECORDING_TEXT_MAX + 1];
     assert_int_equal(recording_next(bytes->bytes, bytes->n, &at, &record), 1);
     assert_int_equal(recording_get_plan(&record, derived->catalog, missing, &plan), 0);
+    plan.plan->added_up = added_up;
     derived->layout = snapshot_layout_new(plan.plan, plan.topology);
     struct derive *derive = derive_new(derived->layout);
     assert_non_null(derive);
@@ -92,8 +94,8 @@ static inline struct derived derive_log_of(struct perf_log *log, const char *spe
                                              .selections = selections,
                                              .n_selections = derived.catalog->n_groups};
     assert_int_equal(perf_log_record(&request, &errors, &bytes), 0);
+    derive_records(&derived, &bytes, perf_log_cpus_each(&request));
     perf_names_free(names);
-    derive_records(&derived, &bytes);
     recording_buffer_deinit(&bytes);
     perf_log_free(log);
     free(selections);
