@@ -27,8 +27,7 @@ const char *absent_text(enum absent reason) {
         "its event group could not be opened or read in this round",
         "its CPU is offline",
         "an event that it needs runs and has never counted",
-        "an event that it needs has never counted, and something filters events here, such as the hypervisor: others "
-        "that must count in any busy second have not counted either",
+        "an event that it needs has never counted, and something filters events here: what must count has not either",
         "the counters are handed over on request (topdownd yield)",
         "its formula divides by zero: nothing of what it is a share of happened in this round",
         "no snapshot has been made for a while: the daemon was stopped, hangs, or is overloaded",

@@ -152,8 +152,7 @@ const char *view_trouble_text(const struct view *view, size_t event, enum event_
         [EVENT_STALLED] =
             "runs and has never counted, though what it is compared with does: its metrics are not believed",
         [EVENT_FILTERED] =
-            "has never counted, and a filter is likely, such as the hypervisor's: events that must count in "
-            "any busy second have not either",
+            "has never counted, and a filter is likely (hypervisor, emulator): what must count has not either",
         [EVENT_DEAD] = "is known not to count on this CPU, or not rightly",
         [EVENT_UNSUPPORTED] = "this CPU's PMU does not have it",
         [EVENT_STARVED] = "never got the counters in the last round: others hold them",
