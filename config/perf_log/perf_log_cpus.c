@@ -41,7 +41,9 @@ static void take_row(const struct perf_log *log, const struct perf_log_row *row,
 // The whole number that this is, 0 if it is none that a host can have.
 static double whole(double cpus) {
     double nearest = round(cpus);
-    return nearest >= 1 && nearest <= PERF_LOG_PLACES_MAX && fabs(cpus - nearest) <= fmax(ROUNDED, RELATIVE * nearest) ? nearest : 0;
+    return nearest >= 1 && nearest <= PERF_LOG_PLACES_MAX && fabs(cpus - nearest) <= fmax(ROUNDED, RELATIVE * nearest)
+               ? nearest
+               : 0;
 }
 
 struct finding {

@@ -136,7 +136,7 @@ struct plan {
     uint64_t slot_ns, idle_ns, round_ns;          // round_ns = all slots + idle_ns
     unsigned *round; // rotating unit of each entry of a round before shuffling; n_units is the idle slot
     size_t n_round;
-    size_t n_windows; // maximum for one CPU in a round, with one of each standing group
+    size_t n_windows;  // maximum for one CPU in a round, with one of each standing group
     unsigned added_up; // in others' counts, each CPU of the topology stands for so many; 0: one, or nobody knows
 };
 

@@ -29,7 +29,7 @@ struct tape {
     size_t at;                                      // position in `bytes`
     struct recording_header header;
     struct tape_log log;           // until it is loaded
-    unsigned added_up; // of a log: perf_log_cpus_each
+    unsigned added_up;             // of a log: perf_log_cpus_each
     const struct catalog *catalog; // borrowed
     // set by tape_load: the first plan, its topology, and whether the schedule was adaptive then
     struct plan *plan;

@@ -22,7 +22,10 @@ static void test_the_number_of_cpus_follows_from_times_clocks_or_perfs_own_colum
     (void)state;
     assert_int_equal(cpus_each("1.0,800,,context-switches,64000000000,100.00,,\n"), 64);
     assert_int_equal(cpus_each("1.0,800,,context-switches,32001000000,50.00,,\n"), 64);
-    assert_int_equal(cpus_each("1.0,800,,context-switches,0,100.00,,\n1.0,4002.11,msec,cpu-clock,4002110000,100.00,4.0,CPUs utilized\n"), 4);
+    assert_int_equal(
+        cpus_each(
+            "1.0,800,,context-switches,0,100.00,,\n1.0,4002.11,msec,cpu-clock,4002110000,100.00,4.0,CPUs utilized\n"),
+        4);
     assert_int_equal(cpus_each("          1,604,113      context-switches          #   40.0 K/sec\n"
                                "          32,001.17 msec cpu-clock                 #    4.000 CPUs utilized\n\n"
                                "       8.000301290 seconds time elapsed\n"),
@@ -30,18 +33,25 @@ static void test_the_number_of_cpus_follows_from_times_clocks_or_perfs_own_colum
     assert_int_equal(cpus_each("     1.000000000 S0        4                800      context-switches\n"
                                "     1.000000000 S1        4                900      context-switches\n"),
                      4);
-    assert_int_equal(cpus_each("1.0,CPU0,8,,context-switches,1000000000,100.00,,\n1.0,CPU1,8,,context-switches,1,100.00,,\n"), 1);
-    assert_int_equal(cpus_each("1.0,8,,context-switches,999000000,100.00,,\n2.0,8,,context-switches,1001000000,100.00,,\n"), 1);
+    assert_int_equal(
+        cpus_each("1.0,CPU0,8,,context-switches,1000000000,100.00,,\n1.0,CPU1,8,,context-switches,1,100.00,,\n"), 1);
+    assert_int_equal(
+        cpus_each("1.0,8,,context-switches,999000000,100.00,,\n2.0,8,,context-switches,1001000000,100.00,,\n"), 1);
 }
 
 static void test_where_the_log_does_not_tell_the_number_is_unknown(void **state) {
     (void)state;
     assert_int_equal(cpus_each("     1.000000000              800      context-switches\n"), 0);
     assert_int_equal(cpus_each("1.0,800,context-switches\n"), 0);
-    assert_int_equal(cpus_each("1.0,800,,context-switches,2345678901,100.00,,\n"), 0);                 // tasks
-    assert_int_equal(cpus_each("1.0,8,,context-switches,2000000000,100.00,,\n2.0,8,,context-switches,3000000000,100.00,,\n"), 0);
-    assert_int_equal(cpus_each("1.0,S0,4,8,,context-switches,4000000000,100.00,,\n1.0,S1,2,8,,context-switches,2000000000,100.00,,\n"), 0);
-    assert_int_equal(cpus_each("1.0,800,,uncore_imc_0/cas_count_read/,1000000000,100.00,,\n"), 0); // of one CPU a socket
+    assert_int_equal(cpus_each("1.0,800,,context-switches,2345678901,100.00,,\n"), 0); // tasks
+    assert_int_equal(
+        cpus_each("1.0,8,,context-switches,2000000000,100.00,,\n2.0,8,,context-switches,3000000000,100.00,,\n"), 0);
+    assert_int_equal(
+        cpus_each(
+            "1.0,S0,4,8,,context-switches,4000000000,100.00,,\n1.0,S1,2,8,,context-switches,2000000000,100.00,,\n"),
+        0);
+    assert_int_equal(cpus_each("1.0,800,,uncore_imc_0/cas_count_read/,1000000000,100.00,,\n"),
+                     0); // of one CPU a socket
 }
 
 static double rate_of(const char *text, double *total, double *seconds) {
