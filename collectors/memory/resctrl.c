@@ -199,9 +199,9 @@ struct pass {
 
 // AMD's events can be chosen, for all domains (event_configs, Linux 6.18) or for each (mbm_total_bytes_config, Linux
 // 6.3), and there dirty lines that leave the cache for local memory are part of the total, not of the local bytes: what
-// is not local is not remote. Intel's hosts have no such file. Arm's have event_filter where hardware counters are
-// assigned, and nobody can write it (Linux 7.2, "event_filter files read only if they're not configurable"): then it
-// says nothing that somebody chose. Reading the older file makes a CPU of each domain answer.
+// is not local is not remote. Intel's hosts have no such file. Arm's count bytes with assigned counters only, and have
+// event_filter, which nobody can write (fs/resctrl, "Create 'event_filter' files read only if they're not
+// configurable"): it says nothing that somebody chose. Reading the older file makes a CPU of each domain answer.
 static enum meaning read_meaning(struct pass *pass) {
     char path[PATH_MAX], text[FILTER_BYTES];
     struct stat status;
