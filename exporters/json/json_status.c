@@ -369,7 +369,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_bool(&json, "simulated", view->simulated);
     json_bool(&json, "replay", view->replayed);
     json_string(&json, "recorded_version", view->files.recorder);
-    json_string(&json, "hostname", view->hostname);
+    json_string(&json, "hostname", view->hostname ? view->hostname : "unknown");
     add_hardware(&json, view, snapshot);
     json_platform(&json, view->platform);
     add_pmu(&json, view, snapshot);

@@ -650,7 +650,7 @@ def test_a_log_of_perf_is_not_shown_under_the_name_of_this_host():
     for option, name in (((), None), (("--hostname", "node-17"), "node-17")):  # perf does not write it, but somebody may know it
         with replay(path, "--spec", "neoverse-v1", "--speed", "0", *option) as daemon:
             wait_end(daemon)
-            assert daemon.json("/api/v1/status")["hostname"] == name
+            assert daemon.json("/api/v1/status")["hostname"] == (name or "unknown")
             assert f"<title>{name or 'an unknown host'}: topdownd</title>" in daemon.get("/")
             assert f" on {name or 'an unknown host'}: REPLAY of " in daemon.log(), daemon.log()
             daemon.stop()
