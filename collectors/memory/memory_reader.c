@@ -79,9 +79,11 @@ static void forget_before(struct host_memory *memory) {
 }
 
 // A count that cannot be comes from hardware that was set back, or from a driver's bug (core/uncore/uncore_most.h).
-static struct resctrl_moment moment_of(struct memory_reader_choice choice, struct memory_reader_time time) {
+static struct resctrl_moment moment_of(const struct memory_reader *reader, struct memory_reader_choice choice,
+                                       struct memory_reader_time time) {
     double peak = choice.memory_bytes_per_second;
     return (struct resctrl_moment){.seconds = (double)time.now_ns * 1e-9,
+                                   .last_seconds = reader->last ? (double)reader->last_ns * 1e-9 : 0,
                                    .most_per_second = peak > 0 ? UNCORE_MOST_PEAKS * peak : UNCORE_MOST_BYTES_A_SECOND};
 }
 
@@ -98,7 +100,7 @@ struct host_memory *memory_reader_read(struct memory_reader *reader, struct memo
         continue_totals(reader, memory->totals);
     }
     if (choice.resctrl)
-        *interrupts = resctrl_read(reader->resctrl, moment_of(choice, time), memory);
+        *interrupts = resctrl_read(reader->resctrl, moment_of(reader, choice, time), memory);
     if (reader->last) {
         set_before(memory, reader->last);
         memory->seconds = (double)(time.now_ns - reader->last_ns) * 1e-9;

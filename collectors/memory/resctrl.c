@@ -110,6 +110,16 @@ static struct counted *find_counted(struct resctrl *resctrl, ino_t group, size_t
     return &counted[resctrl->n_counted++];
 }
 
+// True if a pass before has seen the group there.
+static bool is_seen(const struct resctrl *resctrl, ino_t group, size_t domain, int part) {
+    bool seen = false;
+    for (size_t i = 0; i < resctrl->n_counted && !seen; i++) {
+        const struct counted *counted = &resctrl->counted[i];
+        seen = counted->group == group && counted->domain == domain && counted->part == part && counted->count.seen;
+    }
+    return seen;
+}
+
 static struct row *find_row(struct resctrl *resctrl, ino_t group, size_t domain) {
     for (size_t i = 0; i < resctrl->n_rows; i++)
         if (resctrl->rows[i].group == group && resctrl->rows[i].domain == domain)
@@ -194,6 +204,7 @@ struct pass {
     size_t n_groups;
     unsigned n_files;
     bool too_many, anew;
+    bool unknown; // what there is cannot be told now
     enum meaning meaning;
 };
 
@@ -294,7 +305,7 @@ static size_t count_children(const struct pass *pass, size_t control) {
 // Reads all of them before any is taken in, so that they are read as soon after one another as possible.
 static struct resctrl_children read_children(struct pass *pass, size_t control, const struct resctrl_place *place) {
     struct resctrl_children children = {.set = 0};
-    size_t n = count_children(pass, control);
+    size_t n = count_children(pass, control), domain = find_domain(pass->resctrl, place->domain);
     const struct resctrl_listed *groups = &pass->groups[control + 1];
     struct child {
         struct resctrl_said said;
@@ -302,7 +313,8 @@ static struct resctrl_children read_children(struct pass *pass, size_t control, 
     } *all = n > 0 ? calloc(n, sizeof *all) : NULL;
     for (size_t i = 0; i < n && all; i++) {
         all[i].exists = read_place(pass, &groups[i], place, &all[i].said);
-        resctrl_children_add(&children, groups[i].inode, &all[i].said);
+        bool fresh = !pass->anew && !is_seen(pass->resctrl, groups[i].inode, domain, place->part);
+        resctrl_children_add(&children, groups[i].inode, &all[i].said, fresh);
     }
     for (size_t i = 0; i < n && all; i++) {
         const struct resctrl_seen seen = resctrl_see_group(&all[i].said);
@@ -321,8 +333,8 @@ static void read_whole(struct pass *pass, size_t control, const struct resctrl_p
     struct resctrl_seen seen = resctrl_see_group(&said);
     struct resctrl_children children = {.set = 0};
     for (size_t n = count_children(pass, control), i = 0; i < n; i++)
-        resctrl_children_add(&children, pass->groups[control + 1 + i].inode, &(struct resctrl_said){.total = 0});
-    seen.set = children.set;
+        resctrl_children_add(&children, pass->groups[control + 1 + i].inode, &(struct resctrl_said){.total = 0}, false);
+    seen.set = seen.old = children.set;
     seen.whole = true;
     take(pass, &pass->groups[control], place, &seen);
 }
@@ -344,24 +356,33 @@ static void read_control(struct pass *pass, size_t control, const struct resctrl
     take(pass, group, place, &seen);
 }
 
-// Reading all groups takes too many files: then control groups are read alone, if that takes few enough.
+// Reading all groups takes too many files: then control groups are read alone, if that takes few enough. Once they are,
+// there must be an eighth less to go back, so that no group that comes and goes costs all of them an interval.
 static void choose_depth(struct pass *pass) {
     struct resctrl *resctrl = pass->resctrl;
     struct resctrl_place places[RESCTRL_PLACES_MAX];
     size_t n_control = 0;
     for (size_t i = 0; i < pass->n_groups; i++)
         n_control += !pass->groups[i].group.monitoring;
-    size_t files = resctrl_list_places(resctrl->mount, places) * (pass->meaning == MEANING_APART ? 2 : 1);
+    ssize_t n_places = resctrl_list_places(resctrl->mount, places);
+    pass->unknown = pass->unknown || n_places < 0;
+    size_t files = (size_t)(n_places > 0 ? n_places : 0) * (pass->meaning == MEANING_APART ? 2 : 1);
     size_t again = n_control < pass->n_groups ? n_control : 0; // those with monitoring groups
-    bool whole = pass->n_groups > RESCTRL_GROUPS_MAX || (pass->n_groups + again) * files > RESCTRL_FILES_MAX;
-    pass->too_many = pass->too_many || n_control > RESCTRL_GROUPS_MAX;
+    size_t slack = resctrl->whole ? 8 : SIZE_MAX;
+    bool whole = pass->n_groups > RESCTRL_GROUPS_MAX - RESCTRL_GROUPS_MAX / slack ||
+                 (pass->n_groups + again) * files > RESCTRL_FILES_MAX - RESCTRL_FILES_MAX / slack;
+    pass->too_many = pass->too_many || n_control > RESCTRL_GROUPS_MAX || n_control * files > RESCTRL_FILES_MAX;
+    if (pass->unknown || pass->too_many)
+        return;
     pass->anew = whole != resctrl->whole && resctrl->n_counted > 0;
     if (pass->anew) { // what was counted is of other sums
         for (size_t i = 0; i < resctrl->n_domains; i++)
             resctrl_sum_note(&resctrl->domains[i].sum, RESCTRL_GAP_GROUPS);
         free(resctrl->counted);
+        free(resctrl->rows);
         resctrl->counted = NULL;
-        resctrl->n_counted = 0;
+        resctrl->rows = NULL;
+        resctrl->n_counted = resctrl->n_rows = 0;
     }
     resctrl->whole = whole;
 }
@@ -370,13 +391,14 @@ static void read_groups(struct pass *pass) {
     struct resctrl_place places[RESCTRL_PLACES_MAX];
     char folder[PATH_MAX];
     choose_depth(pass);
-    for (size_t i = 0; i < pass->n_groups && !pass->too_many; i++) {
+    for (size_t i = 0; i < pass->n_groups && !pass->too_many && !pass->unknown; i++) {
         if (pass->groups[i].group.monitoring)
             continue;
         (void)resctrl_folder(pass->resctrl->mount, pass->groups[i].group.name, folder, sizeof folder);
-        size_t n = resctrl_list_places(folder, places);
+        ssize_t n = resctrl_list_places(folder, places);
+        pass->unknown = n < 0;
         pass->too_many = pass->too_many || n > RESCTRL_PLACES_MAX;
-        for (size_t p = 0; p < n && !pass->too_many; p++) {
+        for (ssize_t p = 0; p < n && !pass->too_many; p++) {
             pass->too_many = find_domain(pass->resctrl, places[p].domain) == HOST_MEMORY_DOMAINS_MAX ||
                              pass->n_files >= RESCTRL_FILES_MAX;
             if (!pass->too_many)
@@ -402,14 +424,14 @@ static void show_domains(const struct resctrl *resctrl, struct host_memory *out)
     }
 }
 
-// Where memory is short, the groups are not shown.
+// Where memory is short, the groups are not shown; nor where control groups are read with what is in them.
 static void show_groups(const struct pass *pass, struct host_memory *out) {
     const struct resctrl *resctrl = pass->resctrl;
+    if (resctrl->whole)
+        return;
     out->groups = calloc(pass->n_groups, sizeof *out->groups);
     out->parts = calloc(resctrl->n_rows, sizeof *out->parts);
     for (size_t i = 0; i < pass->n_groups && out->groups && out->parts; i++) {
-        if (resctrl->whole && pass->groups[i].group.monitoring)
-            continue;
         for (size_t r = 0; r < resctrl->n_rows; r++) {
             const struct row *row = &resctrl->rows[r];
             if (row->group == pass->groups[i].inode)
@@ -436,20 +458,24 @@ unsigned resctrl_read(struct resctrl *resctrl, struct resctrl_moment now, struct
     struct pass pass = {.resctrl = resctrl, .out = out, .now = now};
     out->resctrl = RESCTRL_NOT_MOUNTED;
     begin_pass(resctrl);
-    bool mounted = resctrl_find_mount(resctrl->roots, resctrl->mount, sizeof resctrl->mount);
+    int found_mount = resctrl_find_mount(resctrl->roots, resctrl->mount, sizeof resctrl->mount);
+    bool mounted = found_mount > 0;
+    pass.unknown = found_mount < 0;
     pass.meaning = mounted ? read_meaning(&pass) : MEANING_APART;
     if (mounted && pass.meaning != MEANING_PART) {
         ssize_t found = resctrl_list_groups(resctrl->mount, LISTED_MAX, &pass.groups);
-        pass.too_many = found < 0 || found > LISTED_MAX;
+        pass.unknown = found < 0;
+        pass.too_many = found > LISTED_MAX;
         pass.n_groups = found < 0 ? 0 : found > LISTED_MAX ? LISTED_MAX : (size_t)found;
         inherit(resctrl, pass.groups, pass.n_groups);
         read_groups(&pass);
     }
-    out->resctrl = !mounted                       ? RESCTRL_NOT_MOUNTED
+    out->resctrl = pass.unknown                   ? RESCTRL_NOT_COUNTING
+                   : !mounted                     ? RESCTRL_NOT_MOUNTED
                    : pass.too_many                ? RESCTRL_TOO_MANY
                    : pass.meaning == MEANING_PART ? RESCTRL_OTHER_EVENTS
                                                   : RESCTRL_NOT_COUNTING;
-    if (pass.too_many || pass.meaning == MEANING_PART) { // not all groups were looked at
+    if (pass.unknown || pass.too_many || pass.meaning == MEANING_PART) { // not all groups were looked at
         free(pass.groups);
         return pass.n_files;
     }

@@ -15,19 +15,31 @@
 
 enum { LIST_BYTES = 4096, L3 = 3, CACHES_MAX = 8 };
 
+// A group may be removed at any moment; other errors say nothing of what there is.
+static int error_of(int error) { return error == ENOENT || error == ENOTDIR || error == ENODEV ? 0 : -error; }
+
+// Opens a folder. *r: why it cannot be read now, unless it is not there.
+static DIR *open_folder(const char *path, int *r) {
+    DIR *entries = opendir(path);
+    if (!entries && *r == 0)
+        *r = error_of(errno);
+    return entries;
+}
+
 // Line by line: a host of many containers has megabytes of mounts.
-bool resctrl_find_mount(const struct host_roots *roots, char *mount, size_t size) {
+int resctrl_find_mount(const struct host_roots *roots, char *mount, size_t size) {
     char path[PATH_MAX], *line = NULL;
     size_t room = 0;
     bool found = false;
     (void)snprintf(path, sizeof path, "%s/self/mountinfo", roots->procfs);
     FILE *mounts = fopen(path, "re");
+    int r = mounts ? 0 : error_of(errno);
     while (mounts && !found && getline(&line, &room, mounts) > 0)
         found = memory_text_resctrl(line, mount, size);
     if (mounts)
         (void)fclose(mounts);
     free(line);
-    return found;
+    return found ? 1 : r;
 }
 
 // The CPU's last-level cache has the number of its domain; -1: the kernel does not tell.
@@ -69,7 +81,7 @@ size_t resctrl_folder(const char *mount, const char *group, char *out, size_t si
 struct listing {
     struct resctrl_listed *groups;
     size_t n, max, found;
-    bool failed; // out of memory
+    int error; // 0: none
 };
 
 // Adds the group of a folder, if it has data. False: it has none, or there is no room.
@@ -78,14 +90,20 @@ static bool add_group(struct listing *listing, const char *mount, const char *na
     struct stat status;
     size_t length = resctrl_folder(mount, name, path, sizeof path - sizeof "/mon_data");
     (void)snprintf(path + length, sizeof path - length, "/mon_data");
-    bool has_data = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    int r = stat(path, &status);
+    bool has_data = r == 0 && S_ISDIR(status.st_mode);
     path[length] = '\0';
-    if (!has_data || stat(path, &status) < 0 || ++listing->found > listing->max)
+    if (has_data)
+        r = stat(path, &status);
+    if (r < 0 && listing->error == 0)
+        listing->error = error_of(errno);
+    if (r < 0 || !has_data || ++listing->found > listing->max)
         return false;
     struct resctrl_listed *groups = array_grow(listing->groups, listing->n, sizeof *groups);
-    listing->failed = listing->failed || !groups;
-    if (!groups)
+    if (!groups) {
+        listing->error = -ENOMEM;
         return false;
+    }
     listing->groups = groups;
     groups[listing->n] = (struct resctrl_listed){.group.monitoring = monitoring, .inode = status.st_ino};
     (void)snprintf(groups[listing->n].group.name, sizeof groups->group.name, "%s", name);
@@ -97,7 +115,7 @@ static void add_monitoring_groups(struct listing *listing, const char *mount, co
     char path[PATH_MAX], name[HOST_MEMORY_GROUP_MAX];
     size_t length = resctrl_folder(mount, control, path, sizeof path - sizeof "/mon_groups");
     (void)snprintf(path + length, sizeof path - length, "/mon_groups");
-    DIR *entries = opendir(path);
+    DIR *entries = open_folder(path, &listing->error);
     for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
         if (entry->d_name[0] == '.')
             continue;
@@ -117,7 +135,7 @@ static bool is_control_group(const char *name) {
 
 ssize_t resctrl_list_groups(const char *mount, size_t max, struct resctrl_listed **out) {
     struct listing listing = {.max = max};
-    DIR *entries = opendir(mount);
+    DIR *entries = open_folder(mount, &listing.error);
     if (add_group(&listing, mount, "", false))
         add_monitoring_groups(&listing, mount, "");
     for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries))
@@ -125,9 +143,9 @@ ssize_t resctrl_list_groups(const char *mount, size_t max, struct resctrl_listed
             add_monitoring_groups(&listing, mount, entry->d_name);
     if (entries)
         closedir(entries);
-    if (listing.failed) {
+    if (listing.error < 0) {
         free(listing.groups);
-        return -ENOMEM;
+        return listing.error;
     }
     *out = listing.groups;
     return (ssize_t)listing.found;
@@ -146,11 +164,11 @@ static size_t add_place(struct resctrl_place out[RESCTRL_PLACES_MAX], size_t n, 
 
 // The parts of a domain, or the domain itself if it has none.
 static size_t add_places(const char *data, const char *name, unsigned domain,
-                         struct resctrl_place out[RESCTRL_PLACES_MAX], size_t n) {
+                         struct resctrl_place out[RESCTRL_PLACES_MAX], size_t n, int *r) {
     char path[PATH_MAX];
     size_t before = n;
     (void)snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 300, data, name);
-    DIR *entries = opendir(path);
+    DIR *entries = open_folder(path, r);
     for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
         unsigned part;
         if (memory_text_part(entry->d_name, &part) && part <= INT_MAX)
@@ -161,17 +179,18 @@ static size_t add_places(const char *data, const char *name, unsigned domain,
     return n > before ? n : add_place(out, n, domain, -1, name, NULL);
 }
 
-size_t resctrl_list_places(const char *folder, struct resctrl_place out[RESCTRL_PLACES_MAX]) {
+ssize_t resctrl_list_places(const char *folder, struct resctrl_place out[RESCTRL_PLACES_MAX]) {
     char path[PATH_MAX];
     size_t n = 0;
+    int r = 0;
     (void)snprintf(path, sizeof path, "%s/mon_data", folder);
-    DIR *entries = opendir(path);
+    DIR *entries = open_folder(path, &r);
     for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
         unsigned domain;
         if (memory_text_domain(entry->d_name, &domain))
-            n = add_places(path, entry->d_name, domain, out, n);
+            n = add_places(path, entry->d_name, domain, out, n, &r);
     }
     if (entries)
         closedir(entries);
-    return n;
+    return r < 0 ? r : (ssize_t)n;
 }

@@ -9,8 +9,8 @@
 #include "collectors/host/host_linux.h"
 #include "core/memory/host_memory.h"
 
-// False: nowhere.
-bool resctrl_find_mount(const struct host_roots *roots, char *mount, size_t size);
+// Returns 1; 0: nowhere; or a negative errno where that is not known now.
+int resctrl_find_mount(const struct host_roots *roots, char *mount, size_t size);
 
 // The socket whose last-level cache has the number of a domain; -1: not known.
 int resctrl_socket_of(const struct host_roots *roots, unsigned domain);
@@ -25,7 +25,7 @@ struct resctrl_listed {
 };
 
 // Lists at most `max` groups, of which the caller frees the array. Returns how many there are, more than `max` where
-// some are left out, or -ENOMEM.
+// some are left out, or a negative errno where that is not known now.
 ssize_t resctrl_list_groups(const char *mount, size_t max, struct resctrl_listed **out);
 
 // A place: a domain, or a part of one where the host has sub-NUMA clusters. There the domain's files are the sum of
@@ -37,7 +37,8 @@ struct resctrl_place {
 };
 enum { RESCTRL_PLACES_MAX = 256 };
 
-// The places of the group in `folder`. Returns how many; at most RESCTRL_PLACES_MAX are written.
-size_t resctrl_list_places(const char *folder, struct resctrl_place out[RESCTRL_PLACES_MAX]);
+// The places of the group in `folder`. Returns how many; at most RESCTRL_PLACES_MAX are written. Or a negative errno
+// where that is not known now.
+ssize_t resctrl_list_places(const char *folder, struct resctrl_place out[RESCTRL_PLACES_MAX]);
 
 #endif

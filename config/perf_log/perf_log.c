@@ -191,7 +191,7 @@ static int take(struct parser *parser, const struct perf_log_line *line) {
     log->rows = rows;
     row.event = (uint16_t)event;
     row.place = (uint16_t)place;
-    log->place_cpus[place] = (uint16_t)(line->cpus < PERF_LOG_PLACES_MAX ? line->cpus : 0);
+    row.cpus = (uint16_t)(line->cpus < PERF_LOG_PLACES_MAX ? line->cpus : 0);
     log->rows[log->n_rows++] = row;
     log->intervals[log->n_intervals - 1].n_rows++;
     if (!parser->timed)

@@ -35,6 +35,7 @@ struct perf_log_row {
     uint64_t running_ns;           // on the counters, added up over the place's CPUs; 0: not given
     double share;                  // share of the time that it ran, above 0, up to 1; NaN: the log does not say
     uint16_t event, column, place; // indexes
+    uint16_t cpus;                 // that perf added up here, as it says; 0: it does not
     uint8_t state;                 // enum perf_log_state
 };
 
@@ -57,7 +58,6 @@ struct perf_log {
     size_t n_columns;
     char **places; // perf's names of where it counted: "CPU3", "S0", "S0-D0-C1"; "" for all together
     size_t n_places;
-    uint16_t place_cpus[PERF_LOG_PLACES_MAX]; // that perf added up there, as it says; 0: it does not
     struct perf_log_row *rows;
     size_t n_rows;
     struct perf_log_interval *intervals;

@@ -24,10 +24,6 @@ static bool is_clock(const char *event) { return strcmp(event, "cpu-clock") == 0
 
 static bool is_cpu(const struct perf_log *log, size_t place) { return strncmp(log->places[place], "CPU", 3) == 0; }
 
-static bool says_itself(const struct perf_log *log, size_t place) {
-    return is_cpu(log, place) || log->place_cpus[place] > 0;
-}
-
 static void take_row(const struct perf_log *log, const struct perf_log_row *row, bool of_cores, double length_ns,
                      struct hint *hint) {
     bool clock = is_clock(log->events[row->event]);
@@ -49,6 +45,7 @@ static double whole(double cpus) {
 struct finding {
     const struct perf_log_request *request;
     bool *of_cores;     // by event
+    bool *says;         // by place: perf says there how many
     struct hint *hints; // by place, of an interval
     double each;        // so far; 0: the places differ, -1: nothing says it
 };
@@ -67,25 +64,45 @@ static void take_interval(struct finding *finding, size_t i) {
         take_row(log, row, finding->of_cores[row->event], length_ns, &finding->hints[row->place]);
     }
     for (size_t p = 0; p < log->n_places && finding->each != 0; p++)
-        if (finding->hints[p].share > 0 && !says_itself(log, p))
+        if (finding->hints[p].share > 0 && !finding->says[p])
             take_number(finding, whole(finding->hints[p].cpus));
+}
+
+// What perf says in a line is of that line's PMU: of an uncore event, of one that is not counted and of time itself it
+// is another number than of the cores.
+static void take_said(struct finding *finding) {
+    const struct perf_log *log = finding->request->log;
+    for (size_t p = 0; p < log->n_places; p++) {
+        finding->says[p] = is_cpu(log, p);
+        if (finding->says[p])
+            take_number(finding, 1);
+    }
+    for (size_t r = 0; r < log->n_rows && finding->each != 0; r++) {
+        const struct perf_log_row *row = &log->rows[r];
+        if (is_cpu(log, row->place) || row->cpus == 0 || row->state != PERF_LOG_COUNTED ||
+            !finding->of_cores[row->event])
+            continue;
+        finding->says[row->place] = true;
+        take_number(finding, row->cpus);
+    }
 }
 
 unsigned perf_log_cpus_each(const struct perf_log_request *request) {
     const struct perf_log *log = request->log;
     struct finding finding = {.request = request,
                               .of_cores = calloc(log->n_events + 1, sizeof *finding.of_cores),
+                              .says = calloc(log->n_places + 1, sizeof *finding.says),
                               .hints = calloc(log->n_places + 1, sizeof *finding.hints),
                               .each = -1};
-    bool room = finding.of_cores && finding.hints;
+    bool room = finding.of_cores && finding.says && finding.hints;
     for (size_t e = 0; room && e < log->n_events; e++)
         finding.of_cores[e] = perf_log_find_event_of(request, e) >= 0;
-    for (size_t p = 0; room && p < log->n_places; p++)
-        if (says_itself(log, p))
-            take_number(&finding, is_cpu(log, p) ? 1 : log->place_cpus[p]);
+    if (room)
+        take_said(&finding);
     for (size_t i = 0; room && i < log->n_intervals && finding.each != 0; i++)
         take_interval(&finding, i);
     free(finding.hints);
+    free(finding.says);
     free(finding.of_cores);
     return room && finding.each > 0 ? (unsigned)finding.each : 0;
 }

@@ -10,6 +10,10 @@ static double above_zero(double value) { return value > 0 ? value : 0; } // of N
 
 static struct resctrl_growth none(enum resctrl_gap gap) { return (struct resctrl_growth){.gap = gap}; }
 
+static double most_since(struct resctrl_moment now, double seconds) {
+    return now.most_per_second * (now.seconds - seconds + SLACK_SECONDS);
+}
+
 // The next interval begins here.
 static void begin_interval(struct resctrl_count *count, const struct resctrl_seen *seen) {
     count->from_total = seen->most_total;
@@ -32,11 +36,13 @@ static struct resctrl_growth lose(struct resctrl_count *count, const struct resc
 }
 
 // The first number. It may be that of days, unless the group was made since the last pass.
-static struct resctrl_growth begin(struct resctrl_count *count, const struct resctrl_seen *seen, double seconds,
-                                   bool fresh) {
-    begin_anew(count, seen, seconds);
+static struct resctrl_growth begin(struct resctrl_count *count, const struct resctrl_seen *seen,
+                                   struct resctrl_moment now, bool fresh) {
+    begin_anew(count, seen, now.seconds);
     if (!fresh)
         return none(RESCTRL_GAP_UNAVAILABLE);
+    if (now.last_seconds > 0 && fmax(seen->total, above_zero(seen->local)) > most_since(now, now.last_seconds))
+        return none(RESCTRL_GAP_IMPLAUSIBLE);
     count->total = seen->total;
     count->local = isnan(seen->local) ? NAN : above_zero(seen->local);
     double local = above_zero(seen->local);
@@ -86,10 +92,9 @@ static struct resctrl_growth go_on(struct resctrl_count *count, const struct res
                                     .interval_local = fmin(local, above_zero(seen->local - count->from_local))};
     if (resumes(count, hidden, growth.interval_total))
         growth.gap = RESCTRL_GAP_UNAVAILABLE;
-    double most = now.most_per_second * (now.seconds - count->seconds + SLACK_SECONDS);
-    enum resctrl_gap refused = falls(count, seen)          ? RESCTRL_GAP_FELL
-                               : fmax(total, local) > most ? RESCTRL_GAP_IMPLAUSIBLE
-                                                           : RESCTRL_GAP_NONE;
+    enum resctrl_gap refused = falls(count, seen)                                     ? RESCTRL_GAP_FELL
+                               : fmax(total, local) > most_since(now, count->seconds) ? RESCTRL_GAP_IMPLAUSIBLE
+                                                                                      : RESCTRL_GAP_NONE;
     if (refused != RESCTRL_GAP_NONE) {
         begin_anew(count, seen, now.seconds);
         return none(refused);
@@ -106,7 +111,7 @@ static struct resctrl_growth go_on(struct resctrl_count *count, const struct res
 struct resctrl_growth resctrl_count_take(struct resctrl_count *count, const struct resctrl_seen *seen,
                                          struct resctrl_moment now) {
     bool fresh = !count->seen, hidden = count->hidden;
-    bool settled = seen->set == count->set;
+    bool settled = seen->old == count->set;
     count->seen = true;
     count->hidden = false;
     count->set = seen->set;
@@ -115,6 +120,6 @@ struct resctrl_growth resctrl_count_take(struct resctrl_count *count, const stru
     if (seen->part && !(seen->total > 0))
         return hide(count, seen);
     if (!count->known || isnan(count->local) != isnan(seen->local))
-        return begin(count, seen, now.seconds, fresh);
+        return begin(count, seen, now, fresh);
     return settled ? go_on(count, seen, hidden, now) : wait(count, seen, now.seconds);
 }

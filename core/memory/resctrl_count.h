@@ -5,7 +5,8 @@
 // What one group of resctrl counts in one place: its own tasks, without those of the groups in it.
 //
 // Of a control group's own part a pass sees two differences of files, between which it lies
-// (core/memory/resctrl_seen.h). They say something only while the same monitoring groups can be read. What was counted
+// (core/memory/resctrl_seen.h). They say something only while the same monitoring groups can be read; one that was made
+// since the last pass adds to the sum what its own file says, and changes nothing. What was counted
 // is the most that the lower one ever was, and an interval that begins anew begins at the higher one. So a total is at
 // most the truth, and what it lacks is what the monitoring groups counted while they were read: that does not add up.
 // The own part fell only if the higher one fell below what was counted. A monitoring group that comes, goes, ceases to
@@ -38,10 +39,12 @@ struct resctrl_growth {
 struct resctrl_moment {
     double seconds;         // since any moment
     double most_per_second; // bytes; INFINITY: not known
+    double last_seconds;    // when the last pass was made; 0: none was
 };
 
-// A group that is new brings all that it counted: the kernel sets it back when it is made. One that was there without a
-// number counts from its first one on.
+// A group that is new brings all that it counted since the last pass: the kernel sets it back when it is made. If that
+// is more than the memory can have moved, it is not new. One that was there without a number counts from its first one
+// on.
 struct resctrl_growth resctrl_count_take(struct resctrl_count *count, const struct resctrl_seen *seen,
                                          struct resctrl_moment now);
 

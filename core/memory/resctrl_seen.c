@@ -16,12 +16,14 @@ static uint64_t mixed(uint64_t value) { // splitmix64
 }
 
 // The kernel adds up each file by itself: one of a group's numbers may be in a sum without the other.
-void resctrl_children_add(struct resctrl_children *children, uint64_t id, const struct resctrl_said *said) {
+void resctrl_children_add(struct resctrl_children *children, uint64_t id, const struct resctrl_said *said, bool fresh) {
     uint64_t which = (uint64_t)!isnan(said->total) + 2 * (uint64_t)!isnan(said->local);
     children->total += isnan(said->total) ? 0 : said->total;
     children->local += isnan(said->local) ? 0 : said->local;
     children->n++;
-    children->set += which == 0 ? 0 : mixed(id ^ mixed(which));
+    uint64_t member = which == 0 ? 0 : mixed(id ^ mixed(which));
+    children->set += member;
+    children->old += fresh ? 0 : member;
 }
 
 struct resctrl_seen resctrl_see_group(const struct resctrl_said *said) {
@@ -42,6 +44,7 @@ struct resctrl_seen resctrl_see_part(const struct resctrl_said *first, const str
                                  .most_total = again->total - children->total,
                                  .most_local = again->local - children->local,
                                  .set = children->set,
+                                 .old = children->old,
                                  .number = whole && !first->unassigned, // of no number, nothing is at least
                                  .unassigned = first->unassigned,
                                  .part = children->n > 0};

@@ -28,17 +28,18 @@ struct resctrl_said {
 struct resctrl_children {
     double total, local;
     uint64_t set; // 0: none
+    uint64_t old; // without those that were made since the last pass
     size_t n;     // all there are, also without a number
 };
 
-// `id` tells a group from all others, as its inode does.
-void resctrl_children_add(struct resctrl_children *children, uint64_t id, const struct resctrl_said *said);
+// `id` tells a group from all others, as its inode does. `fresh`: it was made since the last pass, with counts of 0.
+void resctrl_children_add(struct resctrl_children *children, uint64_t id, const struct resctrl_said *said, bool fresh);
 
 // What a pass sees of a group's own tasks.
 struct resctrl_seen {
     double total, local;           // at least; local NaN: not told apart
     double most_total, most_local; // at most
-    uint64_t set;                  // of its monitoring groups
+    uint64_t set, old;             // of its monitoring groups; of those that are not new
     bool number;                   // false: it has none now
     bool unassigned;               // because of that
     bool part;                     // a difference of files

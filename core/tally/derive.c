@@ -85,6 +85,7 @@ void derive_want_cpus(struct derive *d, bool wanted) { estimate_want_cpus(d->est
 // Finds the CPUs whose rounds have ended, and begins these rounds.
 static void begin_rounds(struct derive *d, const struct readings *readings) {
     d->scaled = readings->scaled;
+    d->no_gaps = readings->no_gaps;
     for (size_t core = 0; core < d->layout->topology->n_cores; core++)
         d->core_rounds[core] = NULL;
     for (size_t i = 0; i < readings->n_cores; i++)

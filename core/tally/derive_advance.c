@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+
 #include "core/plan/plan_round.h"
 #include "core/tally/derive_state.h"
 
@@ -17,6 +19,8 @@ struct derive_round_time derive_time_between(const struct derive *d, uint64_t st
     double planned = (double)d->layout->plan->round_ns * NS;
     struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
                                      .limit_seconds = limit_of(d->layout->plan)};
+    if (d->no_gaps)
+        time.limit_seconds = fmax(time.limit_seconds, DERIVE_ROUNDS_MAX * time.seconds);
     if (time.seconds > time.limit_seconds) {
         time.gap_seconds = time.seconds - planned;
         time.seconds = planned;

@@ -48,7 +48,7 @@ struct derive {
     bool *read;                            // [cpu]: else, what counts all the time was read
     uint64_t *end_ns;                      // [cpu]: of its last round, 0 before the first
     uint64_t *standing_end_ns;             // [cpu]: the same for what counts all the time
-    bool scaled;                           // the readings at hand are
+    bool scaled, no_gaps;                  // the readings at hand are, have
     double seconds;                        // of the last round: gauges and their sums are for this time
     bool gauges_age;                       // some snapshot had the gauges of the one before
     bool guests_known;                     // readings have told of guests

@@ -75,7 +75,7 @@ void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns
     readings->start_ns = readings->end_ns = start_ns;
     readings->n_cores = readings->n_windows = readings->n_counts = 0;
     readings->n_counted = readings->n_missed = 0;
-    readings->by_core = readings->guests_known = false;
+    readings->by_core = readings->guests_known = readings->no_gaps = false;
     readings->round_over = true;
 }
 

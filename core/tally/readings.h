@@ -69,9 +69,11 @@ struct readings {
     uint64_t start_ns, end_ns; // monotonic clock: since the readings before these
     bool by_core;              // false: one round of all cores, from start_ns to end_ns, in which none was held
     bool scaled;               // counts stand for all of the time that their windows were enabled, as perf prints them
-    bool round_over;           // every core that never sleeps has ended a round since the last readings of which this
-                               // is said
-    struct core_round *cores;  // if by_core: those whose rounds have ended, each once, ascending
+    bool no_gaps;             // of tasks, whose time is that of all threads together: nothing passed uncounted, however
+                              // long it was
+    bool round_over;          // every core that never sleeps has ended a round since the last readings of which this
+                              // is said
+    struct core_round *cores; // if by_core: those whose rounds have ended, each once, ascending
     size_t n_cores, cores_max;
     size_t n_counted, n_missed; // if by_core: windows of event groups that rotate, of unfinished rounds as well, which
                                 // ended since the readings before these: with data, without

@@ -16,7 +16,7 @@
 #include "daemon/report/report_text.h"
 
 enum { WIDTH_LEAST = 40, WIDTH_MOST = 160, NOTE_INDENT = 8 };
-static const double LONGER = 1.1; // than asked, so that it is worth a word
+static const double LONGER = 1.25; // than asked, so that it is worth a word
 
 // ---- the screen ----
 
@@ -112,12 +112,16 @@ static bool is_told(const struct output_held *held, const struct report *report)
     return fabs(held->told_seconds - report->to_seconds) < (report->to_seconds - report->from_seconds) / 2;
 }
 
-// Says once that lines are longer than asked.
-static void tell_longer(struct output *output, const struct report *report) {
-    double round = 1e-9 * (double)report->view->layout->plan->round_ns;
-    if (output->told_longer || round < LONGER * output->options->measure.interval_seconds)
+// Says once that lines are longer than asked: they end with rounds of all event groups, or when a daemon that is read
+// has new values. What stands is of any time; a line of it is late only where the host is.
+static void tell_longer(struct output *output, const struct output_head *head, const struct report *report) {
+    double seconds = report->to_seconds - report->from_seconds;
+    bool rotates = plan_n_rotating(report->view->layout->plan) > 0 || strcmp(head->how, "read") == 0;
+    if (output->told_longer || !rotates || seconds < LONGER * output->options->measure.interval_seconds)
         return;
-    text_format(&output->text, "A round of all event groups takes %.2f s here, so a line is of that time.\n", round);
+    text_format(&output->text, "Lines are of %.2f s here: %s.\n", seconds,
+                strcmp(head->how, "read") == 0 ? "the daemon that is read has new values no sooner"
+                                               : "a round of all event groups takes no less");
     output->told_longer = true;
 }
 
@@ -126,7 +130,7 @@ static void add_line(struct output *output, const struct output_head *head, cons
     bool memory = head->n_memory > 0;
     if (waits(held, report->view->layout->catalog))
         release(output); // nothing told what the memory moved in its last interval
-    tell_longer(output, report);
+    tell_longer(output, head, report);
     if (!output->headed)
         report_line_head(report, &output->screen, memory, &output->text);
     output->headed = true;

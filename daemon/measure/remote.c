@@ -134,8 +134,8 @@ static bool tell(struct remote *remote, bool whole) {
             continue;
         if (report_init(&reports[n], view, snapshots[n], finest) == 0)
             any = any || report_has_values(&reports[n]);
-        reports[n].from_seconds = whole ? 0 : seconds_at(remote, snapshots[n]->start_ns);
-        reports[n].to_seconds = whole ? seconds_since(remote) : seconds_at(remote, snapshots[n]->end_ns);
+        reports[n].from_seconds = seconds_at(remote, snapshots[n]->start_ns);
+        reports[n].to_seconds = seconds_at(remote, snapshots[n]->end_ns);
         n++;
     }
     if (whole && any)

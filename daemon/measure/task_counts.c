@@ -139,7 +139,7 @@ const struct readings *task_counts_read(struct task_counts *counts) {
         return NULL;
     readings_begin(readings, counts->round++, FIRST_NS + counts->enabled_ns);
     readings->end_ns = FIRST_NS + enabled_ns;
-    readings->round_over = true;
+    readings->round_over = readings->no_gaps = true;
     for (unsigned g = 0; g < counts->plan->n_groups; g++) {
         struct pmu_times times;
         int handle = counts->groups[g].handle;

@@ -81,15 +81,14 @@ static void log_resctrl(const struct host_memory *before, const struct host_memo
         log_info("%s", resctrl_state_text(now->resctrl));
 }
 
-// The peak of a socket's memory, as the boxes that measure it know it; 0: not known. What the firmware rates is not
-// used: it is an opinion (core/uncore/uncore_most.h).
+// The peak of a socket's memory, as its modules' data say it; 0: not known. What the firmware rates and what the
+// configuration says are not used: these are opinions (core/uncore/uncore_most.h).
 static double peak_of(const struct setup *setup, unsigned socket) {
-    double peak = config_uncore_peak(&setup->config->uncore, socket);
+    double peak = 0;
     for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++) {
         const struct topology *boxes = setup->types[i].topology;
         for (size_t s = 0; boxes && s < boxes->n_sockets; s++)
-            if (boxes->sockets[s].id == socket &&
-                (boxes->sockets[s].peak == TOPOLOGY_PEAK_HOST || boxes->sockets[s].peak == TOPOLOGY_PEAK_CONFIGURED))
+            if (boxes->sockets[s].id == socket && boxes->sockets[s].peak == TOPOLOGY_PEAK_HOST)
                 peak = fmax(peak, boxes->sockets[s].memory_bytes_per_second);
     }
     return peak;

@@ -109,7 +109,11 @@ void page_add_standard_errors(struct prometheus_page *page, const struct view *v
 }
 
 // Appends the title and the unit. /api/v1/catalog has the rest: what the metric means, and the vendor's name.
-static void append_gauge_help(const struct catalog_metric *metric, struct text *help) {
+static void append_gauge_help(const struct view *view, size_t i, struct text *help) {
+    const struct catalog_metric *metric = view_metric(view, i);
+    const struct plan *plan = view->layout->plan;
+    int of_unit = plan->metrics[i].unit;
+    bool stands = of_unit >= 0 && plan_unit_stands(plan, (unsigned)of_unit);
     char unit[CATALOG_UNIT_MAX];
     catalog_metric_unit(metric, unit, sizeof(unit));
     text_string(help, view_title(metric));
@@ -117,8 +121,8 @@ static void append_gauge_help(const struct catalog_metric *metric, struct text *
         text_format(help, ", %s", unit);
     if (metric->domain != METRIC_OTHER && !strstr(unit, " of "))
         text_format(help, " of %s", view_whole(metric)); // shares of different wholes do not add up
-    static const char when[] = ", over the last round.";
-    text_append(help, when, sizeof when); // with the terminating zero
+    text_string(help, stands ? "." : ", over the last round.");
+    text_append(help, "", 1); // the terminating zero
 }
 
 // The gauge of this name; -1 if there is none.
@@ -154,7 +158,7 @@ static void add_gauge_family(struct prometheus_page *page, const struct shown *s
     struct text name = {0}, help = {0};
     text_format(&name, "topdownd_%s%s", per_cpu ? "cpu_" : "", export_name);
     text_append(&name, "", 1);
-    append_gauge_help(view_metric(view, metric), &help);
+    append_gauge_help(view, metric, &help);
     page->failed = page->failed || name.failed || help.failed;
     if (!page->failed)
         page_family(page, name.data, "gauge", help.data);

@@ -294,7 +294,7 @@ def test_lines_are_of_a_round_where_that_takes_longer_than_asked_and_say_so():
     path, _ = flipping()
     words = ("--pmu", f"sim:{path}", "--duration", "4s", "--interval", "100ms")
     said = measure(*words).stdout
-    longer = re.search(r"^A round of all event groups takes ([0-9.]+) s here, so a line is of that time\.$", said, re.M)
+    longer = re.search(r"^Lines are of ([0-9.]+) s here: a round of all event groups takes no less\.$", said, re.M)
     assert longer and float(longer.group(1)) > 0.15, said
     spans = [each["to_seconds"] - each["from_seconds"] for each in measured(*words)["intervals"]]
     assert any(abs(span - float(longer.group(1))) < 0.02 for span in spans) and max(spans) < 0.5, (spans, said)

@@ -67,6 +67,30 @@ static void measure_first_round(struct host *host) {
     assert_true(gauge(host, "ab") == 10);
 }
 
+// Of tasks, the time of a round is that of all threads together, however long that is beside the plan's round.
+static void test_a_round_without_gaps_counts_whole_however_long_it_is(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    for (unsigned round = 0; round < 2; round++) { // 400 s each, of a plan with rounds of a second or two
+        count(&host, A, 4000, 400);
+        count(&host, C, 4000, 400);
+        count(&host, S, 4000, 400);
+        host.readings->no_gaps = true;
+        host.readings->start_ns = (1 + 400 * round) * SECOND_NS;
+        host.readings->end_ns = (401 + 400 * round) * SECOND_NS;
+        snapshot_unref(host.snapshot);
+        host.snapshot = snapshot_new(host.layout);
+        derive_round(host.derive, host.readings, host.snapshot);
+        readings_begin(host.readings, round + 1, host.readings->end_ns);
+    }
+    assert_true(gauge(&host, "ab") == 10);
+    assert_true(numerator(&host, "ab") == 2 * CPUS * 4000);
+    assert_true(denominator(&host, "c_a_second") == 2 * CPUS * 400);
+    assert_true(host.snapshot->values[snapshot_uncovered(host.layout, 0, UNCOVERED_GAP)] == 0);
+    host_deinit(&host);
+}
+
 static void test_after_a_pause_no_gauge_shows_what_was_counted_before(void **state) {
     (void)state;
     struct host host;
@@ -119,6 +143,7 @@ static void test_time_on_a_held_core_is_exact_in_totals_too(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_round_without_gaps_counts_whole_however_long_it_is),
         cmocka_unit_test(test_after_a_pause_no_gauge_shows_what_was_counted_before),
         cmocka_unit_test(test_a_standstill_within_a_round_ends_the_gauges_of_the_round_before),
         cmocka_unit_test(test_a_pause_in_the_first_round_is_in_no_total),

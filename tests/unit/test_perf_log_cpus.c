@@ -43,6 +43,15 @@ static void test_where_the_log_does_not_tell_the_number_is_unknown(void **state)
     (void)state;
     assert_int_equal(cpus_each("     1.000000000              800      context-switches\n"), 0);
     assert_int_equal(cpus_each("1.0,800,context-switches\n"), 0);
+    // lines of other PMUs, of time itself and without a count have numbers of their own
+    assert_int_equal(cpus_each("1.0,S0,28,800,,context-switches,28000000000,100.00,,\n"
+                               "1.0,S0,1,12.5,Joules,power/energy-pkg/,1000000000,100.00,,\n"
+                               "1.0,S0,0,<not counted>,,page-faults,0,0.00,,\n"
+                               "1.0,S0,1,1000000000,ns,duration_time,1000000000,100.00,,\n"),
+                     28);
+    assert_int_equal(cpus_each("1.0,S0,28,800,,context-switches,28000000000,100.00,,\n"
+                               "1.0,S1,4,800,,context-switches,4000000000,100.00,,\n"),
+                     0);
     assert_int_equal(cpus_each("1.0,800,,context-switches,2345678901,100.00,,\n"), 0); // tasks
     assert_int_equal(
         cpus_each("1.0,8,,context-switches,2000000000,100.00,,\n2.0,8,,context-switches,3000000000,100.00,,\n"), 0);

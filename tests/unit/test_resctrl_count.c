@@ -103,7 +103,7 @@ static struct resctrl_growth take(struct watcher *watcher, const struct kernel *
                                   const struct resctrl_seen *seen) {
     struct watched *watched = find_watched(watcher, kernel, i);
     struct resctrl_growth growth =
-        resctrl_count_take(&watched->count, seen, (struct resctrl_moment){watcher->seconds, INFINITY});
+        resctrl_count_take(&watched->count, seen, (struct resctrl_moment){watcher->seconds, INFINITY, 0});
     assert_true(growth.total >= 0 && growth.local >= 0 && growth.interval_total >= 0 && growth.interval_local >= 0);
     assert_true(growth.interval_total <= growth.total);
     watched->total += growth.total;
@@ -127,7 +127,8 @@ static void pass(struct watcher *watcher, struct kernel *kernel, size_t change) 
         bool there = kernel->rmids[i].exists && kernel->rmids[i].id == listed[i];
         said[i] = there ? file_of(kernel, i) : (struct resctrl_said){NAN, NAN, false, false};
         if (listed[i] != 0)
-            resctrl_children_add(&children, listed[i], &said[i]);
+            resctrl_children_add(&children, listed[i], &said[i],
+                                 watcher->watched[i].id != listed[i] || !watcher->watched[i].count.seen);
     }
     let_pass(kernel, 1);
     if (change == CHILDREN)
@@ -263,13 +264,13 @@ static void test_a_fall_of_either_file_is_no_data_of_both(void **state) {
     for (size_t i = 0; i < sizeof falls / sizeof *falls; i++) {
         struct resctrl_count count = {.total = 0};
         struct resctrl_seen seen = alone(1200, 800);
-        assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){0, INFINITY}).total == 1200);
+        assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){0, INFINITY, 0}).total == 1200);
         seen = alone(falls[i].total, falls[i].local);
-        struct resctrl_growth growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){10, INFINITY});
+        struct resctrl_growth growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){10, INFINITY, 0});
         assert_int_equal(growth.gap, RESCTRL_GAP_FELL);
         assert_true(growth.total == 0 && growth.local == 0);
         seen = alone(falls[i].total + 100, falls[i].local + 60);
-        growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){20, INFINITY});
+        growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){20, INFINITY, 0});
         assert_int_equal(growth.gap, RESCTRL_GAP_NONE);
         assert_true(growth.total == 100 && growth.local == 60);
     }
@@ -279,20 +280,63 @@ static void test_more_than_the_memory_can_move_is_no_data(void **state) {
     (void)state;
     struct resctrl_count count = {.total = 0};
     struct resctrl_seen seen = alone(9e12, 9e12); // its life, of which nobody knows the time
-    assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){0, 1e9}).total == 9e12);
+    assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){0, 1e9, 0}).total == 9e12);
     seen = alone(9e12 + 11e9, 9e12);
-    assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){10, 1e9}).total ==
+    assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){10, 1e9, 0}).total ==
                 11e9); // a pass is not read in no time
     seen = alone(17e12, 9e12);
-    struct resctrl_growth growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){20, 1e9});
+    struct resctrl_growth growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){20, 1e9, 0});
     assert_int_equal(growth.gap, RESCTRL_GAP_IMPLAUSIBLE);
     assert_true(growth.total == 0 && growth.interval_total == 0);
     seen = alone(17e12 + 1e9, 9e12 + 1e9);
-    growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){30, 1e9});
+    growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){30, 1e9, 0});
     assert_int_equal(growth.gap, RESCTRL_GAP_NONE);
     assert_true(growth.total == 1e9 && growth.local == 1e9);
     seen = alone(17e12 + 2e9, 9e12 + 30e9); // local bytes have a bound, too
-    assert_int_equal(resctrl_count_take(&count, &seen, (struct resctrl_moment){40, 1e9}).gap, RESCTRL_GAP_IMPLAUSIBLE);
+    assert_int_equal(resctrl_count_take(&count, &seen, (struct resctrl_moment){40, 1e9, 0}).gap,
+                     RESCTRL_GAP_IMPLAUSIBLE);
+}
+
+// A group that is seen for the first time may have been made since the last pass, or not have been found in it.
+static void test_a_new_group_has_moved_no_more_than_the_memory_can_since_the_last_pass(void **state) {
+    (void)state;
+    struct resctrl_count made = {.total = 0}, missed = {.total = 0};
+    struct resctrl_seen seen = alone(8e9, 0);
+    struct resctrl_growth growth = resctrl_count_take(&made, &seen, (struct resctrl_moment){30, 1e9, 20});
+    assert_true(growth.total == 8e9 && growth.gap == RESCTRL_GAP_NONE);
+    seen = alone(8e12, 0); // its life
+    growth = resctrl_count_take(&missed, &seen, (struct resctrl_moment){30, 1e9, 20});
+    assert_true(growth.total == 0 && growth.interval_total == 0);
+    assert_int_equal(growth.gap, RESCTRL_GAP_IMPLAUSIBLE);
+    seen = alone(8e12 + 1e9, 0);
+    assert_true(resctrl_count_take(&missed, &seen, (struct resctrl_moment){40, 1e9, 30}).total == 1e9);
+}
+
+// Its monitoring groups are one more than before: what that one moved is in both files.
+static void test_a_monitoring_group_that_is_made_takes_no_interval_from_its_control_group(void **state) {
+    (void)state;
+    struct resctrl_count count = {.total = 0};
+    const struct resctrl_said before = {1000, 800, true, false}, file = {1700, 1400, true, false},
+                              child = {300, 200, true, false};
+    struct resctrl_seen seen = resctrl_see_group(&before);
+    assert_true(resctrl_count_take(&count, &seen, (struct resctrl_moment){10, INFINITY, 0}).total == 1000);
+    struct resctrl_children children = {.set = 0};
+    resctrl_children_add(&children, 7, &child, true);
+    seen = resctrl_see_part(&file, &file, &children);
+    struct resctrl_growth growth = resctrl_count_take(&count, &seen, (struct resctrl_moment){20, INFINITY, 10});
+    assert_int_equal(growth.gap, RESCTRL_GAP_NONE);
+    assert_true(growth.total == 400 && growth.interval_total == 400);
+    children = (struct resctrl_children){.set = 0}; // and is an old one in the next pass
+    resctrl_children_add(&children, 7, &child, false);
+    seen = resctrl_see_part(&file, &file, &children);
+    assert_int_equal(resctrl_count_take(&count, &seen, (struct resctrl_moment){30, INFINITY, 20}).gap,
+                     RESCTRL_GAP_NONE);
+    children = (struct resctrl_children){.set = 0}; // one that was there and could not be read is none that was made
+    resctrl_children_add(&children, 7, &child, false);
+    resctrl_children_add(&children, 8, &child, false);
+    seen = resctrl_see_part(&file, &file, &children);
+    assert_int_equal(resctrl_count_take(&count, &seen, (struct resctrl_moment){40, INFINITY, 30}).gap,
+                     RESCTRL_GAP_GROUPS);
 }
 
 // A control group with one monitoring group, of which the files say these numbers.
@@ -301,9 +345,9 @@ static struct resctrl_growth take_part(struct resctrl_count *counted, double fir
     struct resctrl_children children = {.set = 0};
     const struct resctrl_said said[] = {
         {first, NAN, false, false}, {child, NAN, false, false}, {again, NAN, false, false}};
-    resctrl_children_add(&children, 7, &said[1]);
+    resctrl_children_add(&children, 7, &said[1], false);
     const struct resctrl_seen seen = resctrl_see_part(&said[0], &said[2], &children);
-    return resctrl_count_take(counted, &seen, (struct resctrl_moment){seconds, INFINITY});
+    return resctrl_count_take(counted, &seen, (struct resctrl_moment){seconds, INFINITY, 0});
 }
 
 // It was not in the two sums, although it could be read between them: its return is not growth.
@@ -388,6 +432,8 @@ int main(void) {
         cmocka_unit_test(test_when_all_are_back_so_are_their_bytes),
         cmocka_unit_test(test_a_fall_of_either_file_is_no_data_of_both),
         cmocka_unit_test(test_more_than_the_memory_can_move_is_no_data),
+        cmocka_unit_test(test_a_new_group_has_moved_no_more_than_the_memory_can_since_the_last_pass),
+        cmocka_unit_test(test_a_monitoring_group_that_is_made_takes_no_interval_from_its_control_group),
         cmocka_unit_test(test_a_sum_that_lacked_one_and_has_it_again_did_not_grow),
         cmocka_unit_test(test_a_sum_that_falls_while_it_is_read_is_no_number),
         cmocka_unit_test(test_an_interval_that_begins_anew_begins_at_the_most),

@@ -407,7 +407,7 @@ static void test_too_many_monitoring_groups_are_read_as_part_of_their_control_gr
     struct memory_reader *reader = memory_reader_new(&tree->roots);
     struct host_memory *memory = memory_read_at(reader, 100);
     assert_true(shown(memory) == 8100);
-    assert_int_equal(memory->n_groups, 2);
+    assert_int_equal(memory->n_groups, 0); // of none is known what is its own
     host_memory_unref(memory);
     resctrl_write(tree, "", 0, "8100\n", "8100\n");
     memory = memory_read_at(reader, 110);
@@ -430,14 +430,22 @@ static void test_too_many_monitoring_groups_are_read_as_part_of_their_control_gr
     assert_true(shown(memory) == 8220 && resctrl_rate(memory, 0) == 10);
     host_memory_unref(memory);
     resctrl_remove(tree, "resctrl/mon_groups/moved");
-    resctrl_remove(tree, "resctrl/mon_groups/g7"); // its bytes leave the sum, and now all can be read
-    resctrl_remove(tree, "resctrl/mon_groups/g8");
-    resctrl_write(tree, "", 0, "8080\n", "8080\n");
+    for (unsigned i = 7; i < 40; i++) { // their bytes leave the sum
+        (void)snprintf(name, sizeof name, "resctrl/mon_groups/g%u", i);
+        resctrl_remove(tree, name);
+    }
+    resctrl_write(tree, "", 0, "7770\n", "7770\n");
+    memory = memory_read_at(reader, 118);
+    assert_true(shown(memory) == 8220 && isnan(resctrl_rate(memory, 0)));
+    assert_int_equal(memory->n_groups, 0); // few enough, but the next one that is made may be too many
+    host_memory_unref(memory);
+    resctrl_remove(tree, "resctrl/mon_groups/g40");
+    resctrl_write(tree, "", 0, "7760\n", "7760\n");
     memory = memory_read_at(reader, 120);
     assert_true(shown(memory) == 8220 && isnan(resctrl_rate(memory, 0)));
-    assert_int_equal(memory->n_groups, RESCTRL_GROUPS_MAX);
+    assert_int_equal(memory->n_groups, RESCTRL_GROUPS_MAX - RESCTRL_GROUPS_MAX / 8);
     host_memory_unref(memory);
-    resctrl_write(tree, "", 0, "8110\n", "8110\n");
+    resctrl_write(tree, "", 0, "7790\n", "7790\n");
     resctrl_write(tree, "mon_groups/g0/", 0, "20\n", "20\n");
     memory = memory_read_at(reader, 130);
     assert_true(shown(memory) == 8250 && resctrl_rate(memory, 0) == 3);
