@@ -121,7 +121,7 @@ static bool busy_take_guests(struct busy_clock *clock, const struct topology *to
             guest_ns[cpu] = (uint64_t)((now - before) * busy->tick_ns);
         if (now > before)
             busy->guest[id] = now;
-        known = true;
+        known = known || before >= 0; // of the time before the first look nothing is known
     }
     return known;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/block.h"
+#include "core/spec/kernel_pmu.h"
 
 static void lay_out(void *self, struct block *block) {
     struct zeros *zeros = self;
@@ -85,13 +86,19 @@ void zeros_note(struct zeros *zeros, const unsigned *events, const uint64_t *cou
             zeros_note_silence(zeros, events[i], largest);
 }
 
+// Events that the kernel names count on the core's own counters, and share a filter with its other events.
+static unsigned filter_of(const struct catalog *catalog, unsigned pmu) {
+    uint32_t type;
+    return kernel_pmu_type(catalog->pmus[pmu], &type) ? 0 : pmu;
+}
+
 void zeros_judge(struct zeros *zeros) {
     const struct catalog *catalog = zeros->catalog;
     for (size_t i = 0; i < catalog->n_pmus; i++)
         zeros->filtered[i] = false;
     for (size_t e = 0; e < catalog->n_events; e++)
-        if (zeros->evidence[e] && !zeros->counted[e] && zeros->beside[e] > 0)
-            zeros->filtered[catalog->events[e].code.pmu] = true;
+        if (zeros->evidence[e] && !zeros->counted[e] && zeros->beside[e] >= ZEROS_EVIDENCE)
+            zeros->filtered[filter_of(catalog, catalog->events[e].code.pmu)] = true;
 }
 
 enum zero zeros_of(const struct zeros *zeros, const uint8_t *support, unsigned event) {
@@ -102,7 +109,8 @@ enum zero zeros_of(const struct zeros *zeros, const uint8_t *support, unsigned e
         return ZERO_SILENT;
     if (support[event] == PLAN_SUPPORTED || of->may_be_zero)
         return ZERO_TRUE;
-    return of->must_count ? ZERO_SILENT : zeros->filtered[of->code.pmu] ? ZERO_FILTERED : ZERO_TRUE;
+    bool filtered = zeros->filtered[filter_of(zeros->catalog, of->code.pmu)];
+    return of->must_count ? ZERO_SILENT : filtered ? ZERO_FILTERED : ZERO_TRUE;
 }
 
 bool zeros_dead(const struct zeros *zeros, const uint8_t *support, unsigned event) {

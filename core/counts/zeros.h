@@ -7,7 +7,8 @@
 // - The spec knows that the event is dead on this CPU (catalog_event.known_dead).
 // - The spec says that the event must count in any busy second (catalog_event.must_count), and it never has. It is not
 //   believed until it counts, and dead once the events beside it have counted ZEROS_BESIDE.
-// - Such an event has run beside others that counted, and has not counted itself. Then something filters this PMU's
+// - Such an event has run beside others that counted ZEROS_EVIDENCE, and has not counted itself. Then something filters
+//   this PMU's
 //   events: KVM's PMU event filter lets a guest open an event that stays 0 for ever without an error
 //   (KVM_SET_PMU_EVENT_FILTER, Documentation/virt/kvm/api.rst of Linux), and emulators do. No 0 of this PMU is believed
 //   then, but those of events that have counted before. One count of each such event ends the doubt.
@@ -28,6 +29,7 @@
 #include "core/plan/plan.h"
 
 #define ZEROS_BESIDE UINT64_C(1000000000)
+#define ZEROS_EVIDENCE UINT64_C(1000000) // less than a busy millisecond: a moment, in which anything may be 0
 
 enum zero {
     ZERO_TRUE,    // also where the event has counted

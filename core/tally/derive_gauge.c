@@ -217,6 +217,8 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
         unsigned event = layout->events[e];
         if (layout->plan->support[event] == PLAN_UNSUPPORTED)
             out->values[snapshot_trouble(layout, e, EVENT_UNSUPPORTED)] = 1;
+        else if (some_starved && d->metrics->zeros->beside[event] == 0 && event_starved(d, event))
+            out->values[snapshot_trouble(layout, e, EVENT_STARVED)] = 1; // it had no window in which it could count
         else if ((d->metrics->stalled_use[event] || layout->catalog->events[event].known_dead) &&
                  derive_metrics_zero(d->metrics, event) != ZERO_TRUE)
             out->values[snapshot_trouble(layout, e, stalled_state(d, event))] = 1;

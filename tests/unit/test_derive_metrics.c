@@ -149,13 +149,13 @@ static void test_beside_an_event_that_must_count_and_does_not_no_zero_is_believe
     host.support[B] = host.support[C] = PLAN_SUPPORT_UNKNOWN;
     must_count(&host, B);
     host_start(&host, 4);
-    windows_of(&host, 0, (const uint64_t[]){0, 100, 0, 0, 0, 0});
+    windows_of(&host, 0, (const uint64_t[]){0, 1000000, 0, 0, 0, 0});
     end_round(&host, 1);
     expect_absent(&host, 0, "whole", ABSENT_STALLED);
     expect_absent(&host, 0, "rare", ABSENT_FILTERED);
     expect_absent(&host, 0, "sum", ABSENT_FILTERED);
     expect(&host, 0, "promised", 0);
-    windows_of(&host, 0, (const uint64_t[]){0, 100, 0, 1, 0, 0}); // of which one count ends the doubt
+    windows_of(&host, 0, (const uint64_t[]){0, 1000000, 0, 10000, 0, 0}); // of which one count ends the doubt
     end_round(&host, 1);
     expect(&host, 0, "rare", 0);
     expect(&host, 0, "whole", 0.01);

@@ -194,12 +194,13 @@ static void test_an_event_that_never_counts_gives_no_values_as_in_the_daemon(voi
 // In all of the log look-ups in the L1, which must happen, are 0: something filters, so ASE_SPEC's 0 is not believed.
 static void test_behind_a_filter_a_logs_zeros_are_not_believed(void **state) {
     (void)state;
-    struct derived derived = derive_text("1.0,1000,,r11,9,100.00,,\n1.0,400,,r1b,9,100.00,,\n1.0,7,,r3,9,100.00,,\n"
-                                         "1.0,0,,r4,9,100.00,,\n1.0,0,,r74,9,100.00,,\n",
-                                         "neoverse-v1");
+    struct derived derived =
+        derive_text("1.0,3000000,,r11,9,100.00,,\n1.0,400000,,r1b,9,100.00,,\n1.0,7000000,,r3,9,100.00,,\n"
+                    "1.0,0,,r4,9,100.00,,\n1.0,0,,r74,9,100.00,,\n",
+                    "neoverse-v1");
     assert_true(isnan(value(&derived, 0, 0, "simd_percentage")));
     derived_end(&derived);
-    derived = derive_text("1.0,1000,,r11,9,100.00,,\n1.0,400,,r1b,9,100.00,,\n1.0,7,,r3,9,100.00,,\n"
+    derived = derive_text("1.0,3000000,,r11,9,100.00,,\n1.0,400000,,r1b,9,100.00,,\n1.0,7000000,,r3,9,100.00,,\n"
                           "1.0,90,,r4,9,100.00,,\n1.0,0,,r74,9,100.00,,\n",
                           "neoverse-v1");
     assert_close(value(&derived, 0, 0, "simd_percentage"), 0);

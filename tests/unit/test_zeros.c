@@ -89,9 +89,11 @@ static void test_a_filter_is_seen_by_what_must_count_and_does_not_beside_others(
     assert_non_null(zeros);
     note(zeros, BRANCHES, 0, 0); // an idle host is no evidence
     assert_int_equal(zeros_of(zeros, unknown(), RARE), ZERO_TRUE);
-    note(zeros, FAR_MISSES, 0, 1000); // nor is what the spec's next definition does without
+    note(zeros, FAR_MISSES, 0, ZEROS_EVIDENCE); // nor is what the spec's next definition does without
     assert_int_equal(zeros_of(zeros, unknown(), RARE), ZERO_TRUE);
-    note(zeros, BRANCHES, 0, 1000);
+    note(zeros, BRANCHES, 0, ZEROS_EVIDENCE - 1); // nor is a moment
+    assert_int_equal(zeros_of(zeros, unknown(), RARE), ZERO_TRUE);
+    note(zeros, BRANCHES, 0, 1);
     assert_int_equal(zeros_of(zeros, unknown(), RARE), ZERO_FILTERED);
     note(zeros, RARE, 0, ZEROS_BESIDE);
     assert_true(zeros_dead(zeros, unknown(), RARE)); // so that another definition may take its metric's place
