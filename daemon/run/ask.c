@@ -15,7 +15,7 @@
 #include "daemon/base/run_folder.h"
 #include "daemon/run/control.h"
 
-enum { CONNECT_S = 10 };
+enum { CONNECT_S = 10, TRIES_MAX = 20, AGAIN_MS = 100 };
 static const uint64_t MILLISECOND_NS = UINT64_C(1000000);
 
 char *ask_path(const struct options *options) {
@@ -86,12 +86,30 @@ static int ask(int fd, const char *path, const char *request, uint64_t deadline_
     return read_answer(fd, deadline_ns, answer, size);
 }
 
-int ask_quietly(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size) {
+// Returns 0 or an errno.
+static int ask_once(const char *path, const char *request, uint64_t deadline_ns, char *answer, size_t size) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    uint64_t deadline_ns = clocks_now_ns() + timeout_s * 1000 * MILLISECOND_NS;
     int r = fd < 0 ? errno : ask(fd, path, request, deadline_ns, answer, size);
     if (fd >= 0)
         (void)close(fd);
+    return r;
+}
+
+// Where others flood the socket, its queue is full, or the daemon has ended this connection for a newer one. Both pass.
+// Every request may be made twice.
+static bool passes(int error) { return error == EAGAIN || error == ECONNRESET || error == EPIPE; }
+
+int ask_quietly(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size) {
+    uint64_t deadline_ns = clocks_now_ns() + timeout_s * 1000 * MILLISECOND_NS;
+    int r = ask_once(path, request, deadline_ns, answer, size);
+    for (int tries = 1; passes(r) && tries < TRIES_MAX && clocks_now_ns() + AGAIN_MS * MILLISECOND_NS < deadline_ns;
+         tries++) {
+        (void)poll(NULL, 0, AGAIN_MS);
+        int again = ask_once(path, request, deadline_ns, answer, size);
+        if (again == ECONNREFUSED || again == ENOENT)
+            break; // it was ending
+        r = again;
+    }
     return -r;
 }
 

@@ -11,8 +11,9 @@
 // The socket that --socket or --path.run names, or else systemd's. The caller frees it; NULL if out of memory.
 char *ask_path(const struct options *options);
 
-// Sends the request line and reads the whole answer, for at most timeout_s. Returns 0 or a negative errno, such as
-// -ENOENT (no daemon has listened there), -ECONNREFUSED (it has ended) and -EACCES (it may not be asked).
+// Sends the request line and reads the whole answer, for at most timeout_s; tries again where too many others ask.
+// Returns 0 or a negative errno, such as -ENOENT (no daemon has listened there), -ECONNREFUSED (it has ended) and
+// -EACCES (it may not be asked).
 int ask_quietly(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size);
 
 // The same; if there is no answer, or one that is neither "ok ..." nor "error ...", writes why and what to do, and

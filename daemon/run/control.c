@@ -21,9 +21,17 @@
 // Clients cannot cost much: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
 // CONTROL_REQUEST_MAX bytes. If all places are taken, a new client replaces the one that has waited longest without a
 // full request, so idle clients cannot lock out others. At most ACCEPTS_A_SECOND connections are accepted, so that an
-// accept that keeps failing (no file left) does not turn the loop into a busy loop.
+// accept that keeps failing (no file left) does not turn the loop into a busy loop. So many as BACKLOG may wait for
+// that: one that comes then waits in connect, and fails there only where it cannot wait.
 
-enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, SETTLE_US = 500000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
+enum {
+    CLIENTS_MAX = 8,
+    CLIENT_TIMEOUT_US = 5000000,
+    BACKLOG = 128,
+    SETTLE_US = 500000,
+    ACCEPTS_A_SECOND = 50,
+    SECOND_US = 1000000
+};
 enum { SOCKET_MODE = 0660, LEASES_MAX = 8 };
 static const double NS = 1e-9;
 
@@ -380,7 +388,7 @@ static int listen_at(struct control *control, const char *path, struct errors *e
     control->bound = bind(control->fd, (const struct sockaddr *)&control->address, sizeof control->address) == 0;
     if (!control->bound && errno == ENOENT)
         return control_refuse(control, errors, "there is no such folder: make it, or name another one with --path.run");
-    if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, CLIENTS_MAX) < 0)
+    if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, BACKLOG) < 0)
         return control_fail(control, errors, errno);
     return 0;
 }

@@ -14,9 +14,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/base/clocks.h"
+#include "daemon/run/ask.h"
 #include "daemon/run/control.h"
 
 // The control socket with real clients in one process and the daemon's own event loop: requests, answers, and no client
@@ -379,6 +381,60 @@ static void test_the_status_is_ok_and_lines_or_an_error(void **state) {
     ask(f, "status now\n", "error ");
 }
 
+static struct sockaddr_un address_of(const struct fixture *f, const char *name) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", f->folder, name);
+    return address;
+}
+
+static void test_sixty_that_come_at_once_wait_and_the_last_one_is_answered(void **state) {
+    struct fixture *f = *state;
+    const struct sockaddr_un address = address_of(f, CONTROL_NAME);
+    int fds[60];
+    enum { N = sizeof fds / sizeof *fds };
+    for (size_t i = 0; i < N; i++) { // the loop does not run meanwhile
+        fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        assert_int_equal(connect(fds[i], (const struct sockaddr *)&address, sizeof address), 0);
+    }
+    char byte;
+    say(fds[N - 1], "yield 5\n");
+    for (ssize_t n = -1; n < 0; n = recv(fds[N - 1], &byte, 1, MSG_DONTWAIT | MSG_PEEK)) // so many a second
+        assert_true(sd_event_run(f->loop, UINT64_MAX) >= 0);
+    expect_answer(fds[N - 1], "ok 5\n");
+    for (size_t i = 0; i < N - 1; i++)
+        assert_int_equal(close(fds[i]), 0);
+    run_loop(f);
+}
+
+// Ends some connections without an answer, as a daemon does that many ask; then answers one.
+static void serve_late(int listener, int unanswered) {
+    char request[CONTROL_REQUEST_MAX];
+    for (int i = 0; i < unanswered; i++)
+        (void)close(accept(listener, NULL, NULL));
+    int client = accept(listener, NULL, NULL);
+    _exit(recv(client, request, sizeof request, 0) > 0 && send(client, "ok 5\n", 5, 0) == 5 ? 0 : 1);
+}
+
+static void test_who_gets_no_answer_asks_again(void **state) {
+    const struct fixture *f = *state;
+    const struct sockaddr_un address = address_of(f, "late.sock");
+    char answer[CONTROL_ANSWER_MAX];
+    int status = -1, listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    pid_t child = fork();
+    if (child == 0)
+        serve_late(listener, 3);
+    assert_true(child > 0);
+    assert_int_equal(ask_quietly(address.sun_path, "yield 5\n", 60, answer, sizeof answer), 0);
+    assert_string_equal(answer, "ok 5\n");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(close(listener), 0); // and where nobody listens any more, it says so at once
+    assert_int_equal(ask_quietly(address.sun_path, "yield 5\n", 60, answer, sizeof answer), -ECONNREFUSED);
+    assert_int_equal(unlink(address.sun_path), 0);
+}
+
 #define WITH_CONTROL(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -390,6 +446,8 @@ int main(void) {
         WITH_CONTROL(test_a_reload_that_cannot_begin_is_answered_with_its_mistakes),
         WITH_CONTROL(test_what_a_configuration_in_force_leaves_to_wish_is_told_if_it_stays),
         WITH_CONTROL(test_the_status_is_ok_and_lines_or_an_error),
+        WITH_CONTROL(test_sixty_that_come_at_once_wait_and_the_last_one_is_answered),
+        WITH_CONTROL(test_who_gets_no_answer_asks_again),
         WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),
         WITH_CONTROL(test_clients_that_vanish_leave_nothing_open),
         WITH_CONTROL(test_clients_that_say_nothing_keep_a_bounded_number_of_files_and_go_with_the_daemon),
