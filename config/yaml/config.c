@@ -202,6 +202,8 @@ struct config *config_free(struct config *config) {
     free(config->profiles);
     free(config->set);
     config_listen_clear(config);
+    free(config->probe.text);
+    free(config->probe.address);
     for (size_t i = 0; i < config->n_files; i++)
         free(config->files[i]);
     free(config->files);

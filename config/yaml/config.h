@@ -151,7 +151,8 @@ struct config {
     char **files; // files read, in order
     size_t n_files;
     struct config_listen *listen;
-    size_t n_listen; // 0: `listen: none`
+    size_t n_listen;            // 0: `listen: none`
+    struct config_listen probe; // no text: none. `address` may be the absolute path of a Unix socket
     struct config_profile *profiles;
     size_t n_profiles;  // one of them is "default"
     int forced_profile; // `profile:` at the top level; -1: by match

@@ -25,16 +25,21 @@ static void add_listen(struct config_decoder *decoder, const char *text, const s
 // Whether `all` stands for all of this host's addresses of the kind of `one`.
 static bool covers(const char *all, const char *one) { return strcmp(all, strchr(one, ':') ? "::" : "0.0.0.0") == 0; }
 
+// Whether they are the same, or one of them stands for the other as well.
+static bool clashes(const struct config_listen *listen, const struct config_value_endpoint *endpoint) {
+    bool overlap = endpoint->port != 0 &&
+                   (covers(listen->address, endpoint->address) || covers(endpoint->address, listen->address));
+    return listen->port == endpoint->port && (overlap || strcmp(listen->address, endpoint->address) == 0);
+}
+
 static void decode_item(struct config_decoder *decoder, const struct yaml_tree *item) {
     const struct config *config = decoder->config;
     struct config_value_endpoint endpoint;
-    if (!config_value_listen(item, &endpoint, decoder->errors))
+    if (!config_value_listen(item, "listen", &endpoint, decoder->errors))
         return;
     for (size_t i = 0; i < config->n_listen && !decoder->memory_short; i++) {
-        const char *other = config->listen[i].address;
-        bool same = strcmp(other, endpoint.address) == 0;
-        bool overlap = endpoint.port != 0 && (covers(other, endpoint.address) || covers(endpoint.address, other));
-        if (config->listen[i].port != endpoint.port || !(same || overlap))
+        bool same = strcmp(config->listen[i].address, endpoint.address) == 0;
+        if (!clashes(&config->listen[i], &endpoint))
             continue;
         (void)yaml_tree_error(decoder->errors, &item->origin,
                               same
@@ -74,6 +79,42 @@ void config_listen_decode(struct config_decoder *decoder, const struct config_ke
         (void)yaml_tree_error(decoder->errors, &listen->origin, "listen: more than %d addresses", CONFIG_LISTEN_MAX);
     for (size_t i = 0; i < listen->n && i < CONFIG_LISTEN_MAX; i++)
         decode_item(decoder, listen->entries[i].value);
+}
+
+// ---- for probes ----
+
+static void set_probe(struct config_decoder *decoder, const struct yaml_tree *value, const char *address,
+                      uint16_t port) {
+    struct config_listen *probe = &decoder->config->probe;
+    *probe = (struct config_listen){.text = config_map_text(decoder, value->text),
+                                    .address = config_map_text(decoder, address),
+                                    .port = port,
+                                    .origin = value->origin};
+}
+
+void config_listen_decode_probe(struct config_decoder *decoder, const struct config_key *key,
+                                const struct yaml_tree *value, void *member) {
+    const struct config *config = decoder->config;
+    struct config_value_endpoint endpoint;
+    (void)member;
+    if (value->kind == YAML_TREE_SCALAR && *value->text == '/') {
+        if (strlen(value->text) > CONFIG_PROBE_PATH_MAX)
+            (void)yaml_tree_error(decoder->errors, &value->origin, "%s: the path has more than %d bytes", key->name,
+                                  CONFIG_PROBE_PATH_MAX);
+        else
+            set_probe(decoder, value, value->text, 0);
+        return;
+    }
+    if (!config_value_listen(value, key->name, &endpoint, decoder->errors))
+        return;
+    for (size_t i = 0; i < config->n_listen && !decoder->memory_short; i++)
+        if (endpoint.port != 0 && clashes(&config->listen[i], &endpoint)) {
+            (void)yaml_tree_error(decoder->errors, &value->origin,
+                                  "%s: \"%s\" is an address of listen: probes need one of their own", key->name,
+                                  yaml_tree_word(value->text).text);
+            return;
+        }
+    set_probe(decoder, value, endpoint.address, endpoint.port);
 }
 
 // ---- the command line ----

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KNOWN_MAX = 200, STANDARD_MAX = 32, KEYS_MAX = 32 };
+enum { KNOWN_MAX = 240, STANDARD_MAX = 32, KEYS_MAX = 32 };
 
 char *config_map_text(struct config_decoder *decoder, const char *text) {
     char *copy = strdup(text);

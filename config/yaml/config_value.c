@@ -338,27 +338,26 @@ static const char *address_remedy(const char *text, size_t length) {
     return "is not an address: write a number, such as 127.0.0.1:10813 or \"[::1]:10813\"";
 }
 
-bool config_value_listen(const struct yaml_tree *value, struct config_value_endpoint *endpoint, struct errors *errors) {
+bool config_value_listen(const struct yaml_tree *value, const char *key, struct config_value_endpoint *endpoint,
+                         struct errors *errors) {
     if (value->kind == YAML_TREE_LIST) {
         (void)yaml_tree_error(errors, &value->origin,
-                              "listen: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"");
+                              "%s: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"", key);
         return false;
     }
-    if (!config_value_is(value, YAML_TREE_SCALAR, "listen", "\"127.0.0.1:10813\"", errors))
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "\"127.0.0.1:10813\"", errors))
         return false;
     struct config_value_endpoint result;
     const char *colon = strrchr(value->text, ':');
     if (!colon || strchr(colon, ']'))
-        return value_refuse(errors, value, "listen", "needs an address and a port, such as 127.0.0.1:10813");
+        return value_refuse(errors, value, key, "needs an address and a port, such as 127.0.0.1:10813");
     size_t length = (size_t)(colon - value->text);
     if (!read_address(value->text, length, &result))
-        return value_refuse(errors, value, "listen", address_remedy(value->text, length));
+        return value_refuse(errors, value, key, address_remedy(value->text, length));
     if (strncmp(result.address, "::ffff:", strlen("::ffff:")) == 0 && strchr(result.address, '.'))
-        return value_refuse(errors, value, "listen",
-                            "is an IPv4 address written as IPv6: write 127.0.0.1:10813 instead");
+        return value_refuse(errors, value, key, "is an IPv4 address written as IPv6: write 127.0.0.1:10813 instead");
     if (!read_port(colon + 1, &result.port))
-        return value_refuse(errors, value, "listen",
-                            "has no valid port: 1 to 65535 are allowed, and 0 for any free one");
+        return value_refuse(errors, value, key, "has no valid port: 1 to 65535 are allowed, and 0 for any free one");
     *endpoint = result;
     return true;
 }

@@ -44,6 +44,7 @@ struct config_value_endpoint {
     char address[CONFIG_ADDRESS_MAX];
     uint16_t port;
 };
-bool config_value_listen(const struct yaml_tree *value, struct config_value_endpoint *endpoint, struct errors *errors);
+bool config_value_listen(const struct yaml_tree *value, const char *key, struct config_value_endpoint *endpoint,
+                         struct errors *errors);
 
 #endif

@@ -16,6 +16,7 @@
 //                     ->   error TEXT          a line for each mistake: nothing has changed
 //     status          ->   ok                  and what follows it, a line for each
 //                          listens ADDRESS PORT
+//                          probed ADDRESS PORT           of /-/healthy and /-/ready alone; or a path, and 0
 //                          awaits ADDRESS PORT WHY       it is tried again until it can be listened to
 //                          trouble NAME<tab>TEXT<tab>REMEDY      what is wrong with the daemon itself
 

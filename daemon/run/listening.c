@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
@@ -16,7 +17,7 @@ enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 2500
 
 #define MEASURES_WITHOUT "%s. topdownd measures without this address, and tries it again every few seconds"
 
-// An address of the configuration.
+// An address of the configuration; the one of probes has the place HTTP_PROBE.
 struct awaited {
     struct http_address at;   // its texts are owned
     size_t place;             // its number at the server
@@ -33,9 +34,12 @@ struct listening {
     bool announced;
     bool inherited; // the addresses are those of systemd's sockets
     bool tls;
-    struct awaited addresses[HTTP_ADDRESSES_MAX];
+    struct awaited addresses[HTTP_PLACES_MAX];
     size_t n;
 };
+
+static bool is_probe(const struct awaited *address) { return address->place == HTTP_PROBE; }
+static bool is_path(const struct awaited *address) { return *address->at.address == '/'; }
 
 // ---- an address ----
 
@@ -44,12 +48,22 @@ static void announce(const struct listening *listening, const struct awaited *ad
     bool ipv6 = strchr(text, ':') != NULL;
     unsigned port = http_server_port(listening->server, address->place);
     char where[HOST_MAX];
+    if (is_path(address)) {
+        log_info("probe %s for /-/healthy and /-/ready", text);
+        return;
+    }
+    if (is_probe(address)) {
+        log_info("probe http://%s%s%s:%u/-/ready", ipv6 ? "[" : "", text, ipv6 ? "]" : "", port);
+        return;
+    }
     (void)snprintf(where, sizeof where, "%s://%s%s%s:%u", listening->tls ? "https" : "http", ipv6 ? "[" : "", text,
                    ipv6 ? "]" : "", port);
     log_info("look at %s/ or scrape %s/metrics", where, where);
 }
 
 static void awaited_deinit(struct awaited *address) {
+    if (address->here && is_path(address))
+        (void)unlink(address->at.address);
     free((char *)(uintptr_t)address->at.address);
     free((char *)(uintptr_t)address->at.text);
 }
@@ -66,6 +80,8 @@ static int awaited_init(struct awaited *address, const char *text, const char *n
 static int try_address(struct listening *listening, struct awaited *address, bool first, struct errors *errors,
                        bool *changed) {
     struct errors found = {0};
+    if (!http_server_is_free(listening->server, address->place))
+        return 0; // requests of the address before it are under way
     int r = http_server_listen(listening->server, address->place, &address->at, &found);
     const char *why = found.n > 0 ? found.items[0].text : "";
     if (r == 0) {
@@ -138,6 +154,9 @@ static void drop(struct listening *listening, size_t i) {
 }
 
 static bool is_named(const struct config *config, const struct awaited *address) {
+    const struct config_listen *probe = &config->probe;
+    if (is_probe(address))
+        return probe->text && strcmp(probe->address, address->at.address) == 0 && probe->port == address->at.port;
     for (size_t i = 0; i < config->n_listen; i++)
         if (strcmp(config->listen[i].address, address->at.address) == 0 && config->listen[i].port == address->at.port)
             return true;
@@ -146,18 +165,18 @@ static bool is_named(const struct config *config, const struct awaited *address)
 
 static bool is_known(const struct listening *listening, const struct config_listen *listen) {
     for (size_t i = 0; i < listening->n; i++)
-        if (strcmp(listen->address, listening->addresses[i].at.address) == 0 &&
+        if (!is_probe(&listening->addresses[i]) && strcmp(listen->address, listening->addresses[i].at.address) == 0 &&
             listen->port == listening->addresses[i].at.port)
             return true;
     return false;
 }
 
 static int add(struct listening *listening, const struct config_listen *listen, struct errors *errors) {
-    bool used[HTTP_ADDRESSES_MAX] = {0}, changed;
+    bool used[HTTP_PLACES_MAX] = {0}, changed;
     for (size_t i = 0; i < listening->n; i++)
         used[listening->addresses[i].place] = true;
     int place = http_server_place(listening->server, used);
-    if (place < 0 || listening->n == HTTP_ADDRESSES_MAX)
+    if (place < 0 || listening->n == HTTP_PLACES_MAX)
         return errors_add(errors, NULL, 0, 0,
                           "listen: there are %d addresses at most, with those that it replaces: change a part first",
                           HTTP_ADDRESSES_MAX);
@@ -182,6 +201,32 @@ static int add_new(struct listening *listening, const struct config *config, str
             r = add(listening, &config->listen[i], errors);
     while (r < 0 && listening->n > before)
         drop(listening, listening->n - 1);
+    return r;
+}
+
+// Serves probes where the configuration says so now. `first`: a daemon begins, and an address that it may not have ends
+// it.
+static int change_probe(struct listening *listening, const struct config *config, bool first, struct errors *errors) {
+    const struct config_listen *probe = &config->probe;
+    bool changed;
+    for (size_t i = listening->n; i-- > 0;) {
+        if (!is_probe(&listening->addresses[i]))
+            continue;
+        if (is_named(config, &listening->addresses[i]))
+            return 0;
+        drop(listening, i);
+    }
+    if (!probe->text || listening->n == HTTP_PLACES_MAX)
+        return 0;
+    struct awaited *address = &listening->addresses[listening->n];
+    int r = awaited_init(address, probe->text, probe->address, probe->port, HTTP_PROBE);
+    if (r < 0)
+        return r;
+    r = try_address(listening, address, first, errors, &changed);
+    if (r < 0)
+        awaited_deinit(address);
+    else
+        listening->n++;
     return r;
 }
 
@@ -237,9 +282,7 @@ static int adopt_all(struct listening *listening, const struct listening_request
 static int listen_to(struct listening *listening, const struct listening_request *request, struct errors *errors) {
     struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
     int r = make_server(listening, addresses, take_configured(request->config, addresses), request, errors);
-    if (r == 0)
-        r = add_new(listening, request->config, errors);
-    return r < 0 ? r : await(listening, RETRY_US_MIN);
+    return r == 0 ? add_new(listening, request->config, errors) : r;
 }
 
 int listening_new(sd_event *loop, const struct listening_request *request, struct errors *errors,
@@ -250,6 +293,10 @@ int listening_new(sd_event *loop, const struct listening_request *request, struc
     listening->loop = loop;
     listening->retry_us = RETRY_US_MIN;
     int r = request->inherited->n > 0 ? adopt_all(listening, request, errors) : listen_to(listening, request, errors);
+    if (r >= 0)
+        r = change_probe(listening, request->config, true, errors);
+    if (r >= 0)
+        r = await(listening, RETRY_US_MIN);
     if (r < 0)
         listening_free(listening);
     else
@@ -259,14 +306,18 @@ int listening_new(sd_event *loop, const struct listening_request *request, struc
 
 int listening_change(struct listening *listening, const struct config *config, struct errors *errors) {
     struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
-    int r = listening->inherited ? 1 : add_new(listening, config, errors);
-    if (r != 0)
-        return r < 0 ? r : 0;
-    for (size_t i = listening->n; i-- > 0;)
-        if (!is_named(config, &listening->addresses[i]))
+    int r = listening->inherited ? 0 : add_new(listening, config, errors);
+    if (r < 0)
+        return r;
+    for (size_t i = listening->n; i-- > 0 && !listening->inherited;)
+        if (!is_probe(&listening->addresses[i]) && !is_named(config, &listening->addresses[i]))
             drop(listening, i);
     listening->retry_us = RETRY_US_MIN;
-    http_server_expect(listening->server, addresses, take_configured(config, addresses));
+    if (!listening->inherited)
+        http_server_expect(listening->server, addresses, take_configured(config, addresses));
+    r = change_probe(listening, config, false, errors);
+    if (r < 0)
+        return r;
     r = await(listening, CHANGED_US); // what an address before it held is free soon
     return r < 0 ? r : 0;
 }
@@ -287,7 +338,8 @@ void listening_announce(struct listening *listening) {
 void listening_warn(const struct listening *listening, const struct web *web) {
     char text[ERROR_TEXT_MAX];
     for (size_t i = 0; i < listening->n; i++)
-        if (protection_describe(web, &listening->addresses[i].at, text, sizeof text)) {
+        if (!is_probe(&listening->addresses[i]) &&
+            protection_describe(web, &listening->addresses[i].at, text, sizeof text)) {
             log_warning("%s: %s", text, protection_remedy);
             return; // one is enough
         }
@@ -305,13 +357,15 @@ void listening_describe(const struct listening *listening, char *text, size_t si
 }
 
 void listening_warn_of_awaited(const struct listening *listening, struct errors *warnings) {
-    size_t n_here = 0;
+    size_t n = 0, n_here = 0;
     for (size_t i = 0; i < listening->n; i++) {
-        n_here += listening->addresses[i].here;
-        if (!listening->addresses[i].here)
-            (void)errors_add(warnings, NULL, 0, 0, MEASURES_WITHOUT, listening->addresses[i].why);
+        const struct awaited *address = &listening->addresses[i];
+        n += !is_probe(address);
+        n_here += !is_probe(address) && address->here;
+        if (!address->here && *address->why != '\0')
+            (void)errors_add(warnings, NULL, 0, 0, MEASURES_WITHOUT, address->why);
     }
-    if (n_here == 0 && listening->n > 0)
+    if (n_here == 0 && n > 0)
         (void)errors_add(warnings, NULL, 0, 0, "topdownd listens to no address now");
 }
 
@@ -319,7 +373,9 @@ void listening_tell(const struct listening *listening, struct text *out) {
     for (size_t i = 0; i < listening->n; i++) {
         const struct awaited *address = &listening->addresses[i];
         unsigned port = http_server_port(listening->server, address->place);
-        if (address->here)
+        if (is_probe(address) && address->here)
+            text_format(out, "probed %s %u\n", address->at.address, port);
+        else if (address->here)
             text_format(out, "listens %s %u\n", address->at.address, port);
         else
             text_format(out, "awaits %s %u %s\n", address->at.address, (unsigned)address->at.port, address->why);

@@ -2,9 +2,9 @@
 #ifndef TOPDOWND_DAEMON_RUN_LISTENING_H
 #define TOPDOWND_DAEMON_RUN_LISTENING_H
 
-// The addresses of `listen`, or the sockets that systemd passes. An address that cannot be used now, because another
-// process has the port or because the host does not have the address yet, is tried again until it can be used.
-// Measuring goes on meanwhile.
+// The addresses of `listen`, or the sockets that systemd passes, and that of `probe`. An address that cannot be used
+// now, because another process has the port or because the host does not have the address yet, is tried again until it
+// can be used. Measuring goes on meanwhile.
 
 #include <stdbool.h>
 #include <systemd/sd-event.h>
@@ -33,7 +33,7 @@ int listening_new(sd_event *loop, const struct listening_request *request, struc
 
 // Listens to the addresses of another configuration (sockets of systemd stay as they are): first to those that are new,
 // then no longer to those that are not named any more. An address that both have goes on undisturbed. Returns as
-// listening_new; after a failure nothing has changed.
+// listening_new; after a failure nothing has changed. A new address of probes that cannot be had is awaited.
 int listening_change(struct listening *listening, const struct config *config, struct errors *errors);
 
 struct http_server *listening_server(const struct listening *listening);

@@ -15,7 +15,6 @@
 #include <limits.h>
 #include <microhttpd.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,11 +38,11 @@
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
 // Connections of one address that have been ended and that the library has not closed yet.
-enum { ENDING_MAX = 64 };
+enum { ENDING_MAX = 64, RUNS_MAX = 64 };
 
 struct http_server {
-    uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
-    unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
+    uint16_t ports[HTTP_PLACES_MAX];              // 0: not there yet
+    unsigned client_connections[HTTP_PLACES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];
     atomic_bool local;     // all addresses are loopback ones
     atomic_bool cpus_read; // since the last http_server_cpus_read
@@ -172,20 +171,23 @@ static void refresh_guard(struct http_server *server) {
     server->renderer.web = server->guard.web;
 }
 
+static bool is_probe(const struct http_connection *slot) { return slot && slot->listener == HTTP_PROBE; }
+
 static enum MHD_Result respond_admitted(struct http_server *server, struct MHD_Connection *connection,
                                         const char *path) {
-    switch (http_guard_judge(&server->guard, connection, http_slot_of(connection))) {
-    case WEB_GRANTED:
-        return respond_path(server, connection, path);
-    case WEB_WAIT:
+    struct http_connection *slot = http_slot_of(connection);
+    if (is_probe(slot))
+        return strncmp(path, "/-/", 3) == 0
+                   ? respond_path(server, connection, path)
+                   : http_respond_text(connection, MHD_HTTP_NOT_FOUND, "Only /-/healthy and /-/ready are here.\n");
+    enum web_verdict verdict = http_guard_judge(&server->guard, connection, slot);
+    if (verdict == WEB_WAIT)
         return MHD_YES;
-    case WEB_BUSY:
-        return http_respond(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain; charset=utf-8",
-                            "Too many passwords are being checked: try again in a second.\n", "Retry-After", "1");
-    default:
-        return http_respond(connection, MHD_HTTP_UNAUTHORIZED, "text/plain; charset=utf-8",
-                            "A name and its password are needed.\n", "WWW-Authenticate", "Basic realm=\"topdownd\"");
-    }
+    if (verdict != WEB_GRANTED)
+        return http_guard_refuse(connection, verdict);
+    if (slot)
+        slot->admitted = true;
+    return respond_path(server, connection, path);
 }
 
 // The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
@@ -193,7 +195,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
     (void)context;
     struct http_connection *slot = http_slot_of(connection);
     if (slot)
-        http_connection_set(slot, HTTP_ASKING, now_ms());
+        http_connection_set(slot, HTTP_READING, now_ms());
     return strstr(target, "%00") ? mark(&target_refused) : NULL;
 }
 
@@ -205,14 +207,17 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct http_connection *slot = http_slot_of(connection);
     (void)version, (void)body, (void)body_length;
     refresh_guard(server);
-    if (slot)
+    if (slot) {
         slot->web = server->guard.web;
+        http_connection_set(slot, HTTP_ASKING, now_ms());
+    }
     if (*request == &headers_seen)
         return respond_admitted(server, connection, http_page_path(path));
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                             "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
-    struct http_refusal refusal = http_request_judge(connection, atomic_load(&server->local) ? server->hostname : NULL);
+    bool local = atomic_load(&server->local) && !is_probe(slot);
+    struct http_refusal refusal = http_request_judge(connection, local ? server->hostname : NULL);
     if (refusal.status != 0)
         return http_respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection",
                             "close");
@@ -224,15 +229,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 static struct http_connection *take_in(struct http_server *server, struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *daemon = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_DAEMON);
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (!daemon || !info)
+    struct http_arrival arrival = {.listener_max = HTTP_CONNECTIONS_MAX};
+    if (!daemon || !http_request_arrives(connection, &arrival))
         return NULL;
-    size_t listener = http_listeners_find(&server->listeners, daemon->daemon);
-    const struct http_arrival arrival = {.fd = info->connect_fd,
-                                         .listener = listener,
-                                         .client = http_request_client(connection),
-                                         .listener_max = HTTP_CONNECTIONS_MAX,
-                                         .client_max = server->client_connections[listener]};
+    arrival.listener = http_listeners_find(&server->listeners, daemon->daemon);
+    arrival.client_max = server->client_connections[arrival.listener];
     return http_connections_add(&server->connections, &arrival, now_ms());
 }
 
@@ -243,23 +244,27 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     refresh_guard(server);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *slot = take_in(server, connection);
-        if (*slot)
+        if (*slot && !is_probe(*slot))
             http_guard_begin(&server->guard, connection, *slot);
     } else if (*slot) {
         http_guard_end(*slot);
-        ((struct http_connection *)*slot)->fd = -1;
+        http_connections_remove(&server->connections, *slot);
     }
 }
 
 static void on_answered(void *context, struct MHD_Connection *connection, void **request,
                         enum MHD_RequestTerminationCode code) {
-    (void)context;
-    (void)request;
+    struct http_server *server = context;
     struct http_connection *slot = http_slot_of(connection);
-    if (slot && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+    (void)request;
+    if (!slot)
+        return;
+    if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
         http_connection_reset_at_close(slot); // nobody reads the rest
-    if (slot)
-        http_connection_set(slot, HTTP_ANSWERED, now_ms());
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && slot->admitted)
+        http_connections_remember(&server->connections, slot, now_ms());
+    slot->admitted = false;
+    http_connection_set(slot, HTTP_ANSWERED, now_ms());
 }
 
 static int sooner(int a, int b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
@@ -272,13 +277,15 @@ static int next_timeout(struct http_server *server) {
 }
 
 // At its limit of connections or files the library stops listening. It listens again only in the run after the one that
-// ended connections, so this runs it until nothing changes.
+// ended connections, so this runs it until nothing changes, or for RUNS_MAX times where clients never stop to come:
+// what waits then wakes the thread at once.
 static void run(struct http_server *server) {
     uint64_t before;
+    int runs = 0;
     do {
         before = server->connection_changes;
         http_listeners_run(&server->listeners);
-    } while (before != server->connection_changes);
+    } while (before != server->connection_changes && ++runs < RUNS_MAX);
 }
 
 // Makes place for a client that waits where no file descriptor is left. A client that has only just come is accepted in
@@ -324,16 +331,17 @@ static void *serve(void *context) {
 }
 
 // Makes the library's daemon for a listening socket and takes the socket over.
-static int start_daemon(struct http_server *server, int fd, struct MHD_Daemon **out) {
-    struct MHD_OptionItem protection[2];
-    http_guard_options(&server->guard, protection);
+static int start_daemon(struct http_server *server, size_t i, int fd, struct MHD_Daemon **out) {
+    struct MHD_OptionItem protection[] = {{MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
+    if (i != HTTP_PROBE)
+        http_guard_options(&server->guard, protection);
     *out = MHD_start_daemon(
-        (unsigned)MHD_USE_EPOLL | http_guard_flags(&server->guard), 0, NULL, NULL, on_request, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX),
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_answered, server,
-        MHD_OPTION_ARRAY, protection, MHD_OPTION_END);
+        (unsigned)MHD_USE_EPOLL | (i != HTTP_PROBE ? http_guard_flags(&server->guard) : 0), 0, NULL, NULL, on_request,
+        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_ARRAY, protection, MHD_OPTION_END);
     if (*out)
         return 0;
     int error = errno == EMFILE || errno == ENFILE ? errno : ENOMEM;
@@ -345,10 +353,11 @@ static int start_daemon(struct http_server *server, int fd, struct MHD_Daemon **
 static int serve_on(struct http_server *server, size_t i, const struct http_address *address, int fd, uint16_t port,
                     struct errors *errors) {
     struct MHD_Daemon *daemon;
-    int r = start_daemon(server, fd, &daemon);
+    int r = start_daemon(server, i, fd, &daemon);
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
-    server->client_connections[i] = http_listen_is_loopback(address->address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
+    bool shared = http_listen_is_loopback(address->address) || http_listen_is_path(address->address);
+    server->client_connections[i] = shared ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
     r = http_listeners_hand_over(&server->listeners, i, daemon);
     if (r < 0) {
         MHD_stop_daemon(daemon);
@@ -374,22 +383,13 @@ int http_server_adopt(struct http_server *server, size_t i, const struct http_ad
     return http_listen_refuse(address, errors, -r);
 }
 
-// The daemon's main thread handles all signals.
-static int start_thread(struct http_server *server) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int r = pthread_create(&server->thread, NULL, serve, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    server->running = r == 0;
-    return -r;
-}
-
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
     http_server_renew(server, types, n);
     for (size_t i = 0; i < server->newest.n_cores; i++)
         http_history_take(&server->history, i, server->newest.n_cores, types[i].view, types[i].snapshot);
-    return start_thread(server);
+    int r = http_listeners_start(&server->thread, serve, server);
+    server->running = r == 0;
+    return r;
 }
 
 void http_server_renew(struct http_server *server, const struct http_published *types, size_t n) {
@@ -406,10 +406,7 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
 }
 
 void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n) {
-    bool local = true;
-    for (size_t i = 0; i < n; i++)
-        local = local && http_listen_is_loopback(addresses[i].address);
-    atomic_store(&server->local, local);
+    atomic_store(&server->local, http_listen_all_loopback(addresses, n));
 }
 
 int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]) {
@@ -418,6 +415,8 @@ int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES
             return (int)i;
     return -1;
 }
+
+bool http_server_is_free(struct http_server *server, size_t i) { return http_listeners_is_free(&server->listeners, i); }
 
 void http_server_close(struct http_server *server, size_t i) {
     server->ports[i] = 0;
@@ -438,10 +437,9 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     if (gethostname(server->hostname, HOST_NAME_MAX) < 0)
         (void)strcpy(server->hostname, "localhost");
     http_server_expect(server, addresses, n);
-    int r =
-        http_connections_init(&server->connections, (size_t)HTTP_ADDRESSES_MAX * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
+    int r = http_connections_init(&server->connections, (size_t)HTTP_PLACES_MAX * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
     if (r == 0)
-        r = http_listeners_init(&server->listeners, HTTP_ADDRESSES_MAX);
+        r = http_listeners_init(&server->listeners, HTTP_PLACES_MAX);
     if (r < 0) {
         http_connections_deinit(&server->connections);
         free(server);

@@ -14,14 +14,18 @@
 
 struct http_address {
     const char *text;    // as configured, for messages
-    const char *address; // numeric IPv4 or IPv6
+    const char *address; // numeric IPv4 or IPv6, or the absolute path of a Unix socket
     uint16_t port;       // 0: any free one
 };
 
-// Limits of connections for each listening address, in all and from one client's address. A new connection is always
-// taken in: beyond a limit the one that has been idle longest is reset. A client may hold half of them. On a loopback
-// address all clients share one address, so the second limit does not apply.
+// Limits of connections for each listening address, in all and from one client. A new connection is always taken in:
+// beyond a limit another one is reset (http_connections.h). A client may hold half of them. On a loopback address all
+// clients may share one address, so the second limit does not apply.
 enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
+
+// The number of one address more, for probes: it serves /-/healthy and /-/ready alone, to everybody, without TLS and
+// passwords, and with places of its own.
+enum { HTTP_PROBE = HTTP_ADDRESSES_MAX, HTTP_PLACES_MAX };
 
 struct http_server;
 struct web; // exporters/web/web.h
@@ -42,6 +46,9 @@ void http_server_expect(struct http_server *server, const struct http_address *a
 // A number for another address, below HTTP_ADDRESSES_MAX; -1: none is free now. The first addresses have the numbers
 // from 0 on.
 int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]);
+
+// Whether nothing is left of an address that had this number.
+bool http_server_is_free(struct http_server *server, size_t i);
 
 // Stops listening to address `i`. Its connections may finish their requests; then its number is free.
 void http_server_close(struct http_server *server, size_t i);
@@ -74,7 +81,7 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
 // stay. Takes references.
 void http_server_renew(struct http_server *server, const struct http_published *types, size_t n);
 
-// The port that address `i` is bound to; 0: none yet. For the thread that calls http_server_listen.
+// The port that address `i` is bound to; 0: none yet, or a Unix socket. For the thread that calls http_server_listen.
 uint16_t http_server_port(const struct http_server *server, size_t i);
 
 // True if somebody has asked for a page with the intervals of single CPUs since the last call. Another thread may call

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "exporters/http/http_respond.h"
+
 _Static_assert((int)WEB_CLIENT_BYTES == sizeof(struct http_client), "a client is told by its address");
 
 void http_guard_init(struct http_guard *guard, int wake_fd) {
@@ -114,6 +116,14 @@ enum web_verdict http_guard_judge(struct http_guard *guard, struct MHD_Connectio
     if (!slot)
         return WEB_BUSY;
     return pass == HTTP_PASS_UNASKED ? ask(guard, connection, slot) : verdicts[pass];
+}
+
+enum MHD_Result http_guard_refuse(struct MHD_Connection *connection, enum web_verdict verdict) {
+    if (verdict == WEB_BUSY)
+        return http_respond(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain; charset=utf-8",
+                            "Too many passwords are being checked: try again in a second.\n", "Retry-After", "1");
+    return http_respond(connection, MHD_HTTP_UNAUTHORIZED, "text/plain; charset=utf-8",
+                        "A name and its password are needed.\n", "WWW-Authenticate", "Basic realm=\"topdownd\"");
 }
 
 static void wake_answered(struct web_gate *gate) {

@@ -51,6 +51,9 @@ void http_guard_end(struct http_connection *slot);
 enum web_verdict http_guard_judge(struct http_guard *guard, struct MHD_Connection *connection,
                                   struct http_connection *slot);
 
+// Answers a request that is not: WEB_BUSY or WEB_DENIED.
+enum MHD_Result http_guard_refuse(struct MHD_Connection *connection, enum web_verdict verdict);
+
 // Wakes the connections whose passwords have been judged.
 void http_guard_wake(struct http_guard *guard);
 

@@ -9,9 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128 };
+// A flood of connections fills the kernel's queue while a page is rendered. What finds no place in it comes again after
+// a second, which is longer than many a scrape may take. The kernel takes net.core.somaxconn where that is less.
+enum { BACKLOG = 1024 };
 
 // What the kernel keeps for a client that does not read: so many bytes (it doubles them for its own needs) and for so
 // long, also after we have closed the connection. Connections inherit both.
@@ -20,6 +24,15 @@ enum { SEND_BYTES = 128 << 10, UNREAD_MS_MAX = 30000 };
 bool http_listen_is_loopback(const char *address) {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
+
+bool http_listen_all_loopback(const struct http_address *addresses, size_t n) {
+    bool all = true;
+    for (size_t i = 0; i < n; i++)
+        all = all && http_listen_is_loopback(addresses[i].address);
+    return all;
+}
+
+bool http_listen_is_path(const char *address) { return *address == '/'; }
 
 // The cause and its remedy, for people.
 static const char *remedy(int error) {
@@ -99,8 +112,75 @@ static uint16_t bind_and_listen(int fd, const struct addrinfo *info) {
                                              : ((struct sockaddr_in *)&bound)->sin_port);
 }
 
+// ---- Unix sockets ----
+
+// Removes a socket that nobody listens at. Returns 0 if the path is free, or an errno.
+static int remove_stale(const struct sockaddr_un *at) {
+    struct stat status;
+    if (lstat(at->sun_path, &status) < 0)
+        return errno == ENOENT ? 0 : errno;
+    if (!S_ISSOCK(status.st_mode))
+        return EEXIST;
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s < 0)
+        return errno;
+    int error = connect(s, (const struct sockaddr *)at, sizeof(*at)) < 0 ? errno : EADDRINUSE;
+    close(s);
+    if (error == EAGAIN)
+        return EADDRINUSE;
+    return error != ECONNREFUSED ? error : unlink(at->sun_path) < 0 ? errno : 0;
+}
+
+// Returns 0 or an errno. Its mode is set before clients can connect.
+static int bind_path(int fd, const char *path) {
+    enum { MODE = 0666 };
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(at.sun_path))
+        return ENAMETOOLONG;
+    memcpy(at.sun_path, path, strlen(path) + 1);
+    int error = remove_stale(&at);
+    if (error != 0)
+        return error;
+    if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
+        return errno;
+    return chmod(path, MODE) < 0 || listen(fd, BACKLOG) < 0 ? errno : 0;
+}
+
+static const char *path_remedy(int error) {
+    switch (error) {
+    case ENOENT:
+        return "there is no such folder: make it, or name another one";
+    case EADDRINUSE:
+        return "somebody listens there, perhaps another topdownd: end it, or name another path";
+    case EEXIST:
+        return "is not a socket: remove it, or name another path";
+    default:
+        return strerror(error);
+    }
+}
+
+static int listen_at_path(const struct http_address *address, struct errors *errors, int *fd) {
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error = s < 0 ? errno : bind_path(s, address->address);
+    if (error == 0) {
+        *fd = s;
+        return 0;
+    }
+    if (s >= 0)
+        close(s);
+    (void)errors_add(errors, NULL, 0, 0, "%s: %s", address->text, path_remedy(error));
+    errors->passing = errors->passing || error_passes(error);
+    return error == EADDRINUSE || error_passes(error) ? -EAGAIN : -EINVAL;
+}
+
+// ---- TCP ----
+
 int http_listen(const struct http_address *address, struct errors *errors, int *fd, uint16_t *port) {
     char service[8];
+    if (http_listen_is_path(address->address)) {
+        *port = 0;
+        return listen_at_path(address, errors, fd);
+    }
     (void)snprintf(service, sizeof(service), "%u", address->port);
     const struct addrinfo hints = {
         .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};

@@ -8,8 +8,14 @@
 
 // True if only this host can reach the numeric address.
 bool http_listen_is_loopback(const char *address);
+bool http_listen_all_loopback(const struct http_address *addresses, size_t n);
 
-// Binds and listens. Returns 0 with a socket and the port it is bound to, or what http_listen_refuse returns.
+// True if it is the path of a Unix socket.
+bool http_listen_is_path(const char *address);
+
+// Binds and listens. Returns 0 with a socket and the port it is bound to, 0 for a Unix socket, or what
+// http_listen_refuse returns. A Unix socket takes the place of one that nobody listens at; everybody whom its folder
+// lets through may connect. Who closes it removes its path.
 int http_listen(const struct http_address *address, struct errors *errors, int *fd, uint16_t *port);
 
 // Prepares a listening TCP socket that somebody else has made. Returns 0 or a negative errno.

@@ -2,6 +2,7 @@
 #include "exporters/http/http_listeners.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -105,6 +106,15 @@ void http_listeners_stop(struct http_listeners *listeners) {
     eventfd_write(listeners->wake_fd, 1);
 }
 
+int http_listeners_start(pthread_t *thread, void *(*serve)(void *context), void *context) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int r = pthread_create(thread, NULL, serve, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -r;
+}
+
 static void take_over(struct http_listeners *listeners, size_t i) {
     struct MHD_Daemon *daemon = listeners->arriving[i];
     listeners->live[i] = daemon;
@@ -188,7 +198,7 @@ static int wait_deaf(struct http_listeners *listeners, int timeout_ms) {
 }
 
 int http_listeners_wait(struct http_listeners *listeners, int timeout_ms) {
-    struct epoll_event events[2 + 2 * HTTP_ADDRESSES_MAX];
+    struct epoll_event events[2 + 2 * HTTP_PLACES_MAX];
     bool by[] = {[BY_NEWS] = false, [BY_TRAFFIC] = false, [BY_KNOCK] = false, [BY_TIMER] = false};
     if (listeners->deaf)
         return wait_deaf(listeners, timeout_ms);

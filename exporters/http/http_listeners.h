@@ -30,15 +30,15 @@ struct http_listeners {
     int timer_fd;      // a timerfd
     uint64_t timer_ms; // when it rings; UINT64_MAX: never
     pthread_mutex_t lock;
-    struct MHD_Daemon *arriving[HTTP_ADDRESSES_MAX]; // under the lock, like the next three members
-    bool taken[HTTP_ADDRESSES_MAX];                  // handed over, and not ended yet
-    bool leaving[HTTP_ADDRESSES_MAX];                // must go
+    struct MHD_Daemon *arriving[HTTP_PLACES_MAX]; // under the lock, like the next three members
+    bool taken[HTTP_PLACES_MAX];                  // handed over, and not ended yet
+    bool leaving[HTTP_PLACES_MAX];                // must go
     bool stopping;
-    struct MHD_Daemon *live[HTTP_ADDRESSES_MAX];   // NULL: not there yet
-    uint64_t ends_ms[HTTP_ADDRESSES_MAX];          // of a live one that goes: the latest time; 0: it stays
-    struct pollfd fds[1 + 2 * HTTP_ADDRESSES_MAX]; // what wakes; the daemons' own; their listening sockets
-    bool deaf;                                     // the next wait ignores the listening sockets
-    void (*before_end)(void *context);             // is called before a daemon ends; by any thread in the end
+    struct MHD_Daemon *live[HTTP_PLACES_MAX];   // NULL: not there yet
+    uint64_t ends_ms[HTTP_PLACES_MAX];          // of a live one that goes: the latest time; 0: it stays
+    struct pollfd fds[1 + 2 * HTTP_PLACES_MAX]; // what wakes; the daemons' own; their listening sockets
+    bool deaf;                                  // the next wait ignores the listening sockets
+    void (*before_end)(void *context);          // is called before a daemon ends; by any thread in the end
     void *context;
 };
 
@@ -54,6 +54,10 @@ void http_listeners_send_away(struct http_listeners *listeners, size_t i);
 // Whether a daemon may be handed over for this place.
 bool http_listeners_is_free(struct http_listeners *listeners, size_t i);
 void http_listeners_stop(struct http_listeners *listeners);
+
+// Starts the server's thread, which gets no signals: the daemon's main thread handles all. Returns 0 or a negative
+// errno.
+int http_listeners_start(pthread_t *thread, void *(*serve)(void *context), void *context);
 
 // ---- for the server's thread ----
 

@@ -69,13 +69,26 @@ struct http_refusal http_request_judge(struct MHD_Connection *connection, const 
     return (struct http_refusal){0};
 }
 
-struct http_client http_request_client(struct MHD_Connection *connection) {
+struct http_client http_request_client(const struct sockaddr *address) {
     struct http_client client = {0};
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info ? info->client_addr : NULL;
-    if (address && address->sa_family == AF_INET6)
-        memcpy(client.address, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
-    else if (address && address->sa_family == AF_INET)
+    if (address && address->sa_family == AF_INET6) {
+        const struct in6_addr *ipv6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+        if (IN6_IS_ADDR_V4MAPPED(ipv6)) // of a socket of systemd's that takes both
+            memcpy(client.address, ipv6->s6_addr + 12, 4);
+        else
+            memcpy(client.address, ipv6->s6_addr, 8);
+    } else if (address && address->sa_family == AF_INET) {
         memcpy(client.address, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+    }
     return client;
+}
+
+bool http_request_arrives(struct MHD_Connection *connection, struct http_arrival *arrival) {
+    const union MHD_ConnectionInfo *socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *from = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (!socket)
+        return false;
+    arrival->fd = socket->connect_fd;
+    arrival->client = http_request_client(from ? from->client_addr : NULL);
+    return true;
 }

@@ -20,8 +20,13 @@ struct http_refusal {
 // has to name this host, "localhost" or an address.
 struct http_refusal http_request_judge(struct MHD_Connection *connection, const char *hostname);
 
-// Who asks.
-struct http_client http_request_client(struct MHD_Connection *connection);
+// Fills in the socket of a new connection, and who it is. False if the library does not know the socket.
+bool http_request_arrives(struct MHD_Connection *connection, struct http_arrival *arrival);
+
+// What tells the client of this address from another: of IPv6 the network (/64), since one host has all of it. NULL, or
+// an address of another kind, such as a Unix socket's: one client.
+struct sockaddr;
+struct http_client http_request_client(const struct sockaddr *address);
 
 // Whether the value of a Host header is `hostname`, "localhost" or a numeric address, with or without a port.
 bool http_request_host_is_ours(const char *host, const char *hostname);

@@ -302,6 +302,22 @@ static void test_pmus_that_no_spec_knows_are_named_with_their_events(void **stat
     config_free(config);
 }
 
+static void test_probes_have_an_address_or_a_path_or_neither(void **state) {
+    (void)state;
+    struct config *config = parse("{}");
+    assert_null(config->probe.text);
+    config_free(config);
+    config = parse("probe: '[0:0::1]:0'\nlisten: ['[::1]:0']"); // 0: any free one
+    assert_string_equal(config->probe.text, "[0:0::1]:0");
+    assert_string_equal(config->probe.address, "::1");
+    assert_int_equal(config->probe.port, 0);
+    config_free(config);
+    config = parse("probe: /run/topdownd/probe.sock\nlisten: none");
+    assert_string_equal(config->probe.address, "/run/topdownd/probe.sock");
+    assert_int_equal(config->n_listen, 0);
+    config_free(config);
+}
+
 static void test_a_text_file_is_a_folder_and_an_interval(void **state) {
     (void)state;
     struct config *config = parse("textfile: {path: /var/lib/prometheus/node-exporter}");
@@ -538,6 +554,7 @@ static void test_freeing_nothing_is_allowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probes_have_an_address_or_a_path_or_neither),
         cmocka_unit_test(test_what_the_kernel_counts_of_memory_can_be_left_out),
         cmocka_unit_test(test_what_is_measured_outside_the_cores_is_chosen_by_group),
         cmocka_unit_test(test_a_file_that_says_nothing_means_all_defaults),

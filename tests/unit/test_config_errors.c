@@ -5,15 +5,18 @@
 static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(void **state) {
     (void)state;
     static const struct refusal refusals[] = {
-        {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
-                          "max_series, max_cpu_series, specs, record, textfile, uncore"},
-        {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, "
-                      "specs, record, textfile, uncore"},
-        {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
-                                  "listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
-                                  "mode, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore"},
+        {"\n  slots: 1s",
+         "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, probe, profile, "
+         "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
+         "max_series, max_cpu_series, specs, record, textfile, uncore"},
+        {"zzzzzz: 1",
+         "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, probe, profile, profiles, hosts, slot, "
+         "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, "
+         "specs, record, textfile, uncore"},
+        {"counter: {reserve: 0}",
+         "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
+         "listen, probe, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
+         "mode, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
@@ -349,6 +352,22 @@ static void test_an_address_that_cannot_be_bound_is_refused_with_the_remedy(void
            "t.yaml:2:3: listen: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"");
 }
 
+static void test_probes_need_an_address_of_their_own_or_a_short_path(void **state) {
+    (void)state;
+    refuse("probe: ['127.0.0.1:80']",
+           "t.yaml:1:8: probe: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"");
+    refuse("probe: localhost:80",
+           "t.yaml:1:8: probe: \"localhost:80\" has a name for its address: write the number, 127.0.0.1 or [::1]");
+    refuse("probe: run/probe.sock",
+           "t.yaml:1:8: probe: \"run/probe.sock\" needs an address and a port, such as 127.0.0.1:10813");
+    refuse("probe: 127.0.0.1:10813",
+           "t.yaml:1:8: probe: \"127.0.0.1:10813\" is an address of listen: probes need one of their own");
+    refuse("probe: 0.0.0.0:80\nlisten: ['127.0.0.1:80']",
+           "t.yaml:1:8: probe: \"0.0.0.0:80\" is an address of listen: probes need one of their own");
+    refuse_repeated("probe: /", "abcdefgh", 14, "", "t.yaml:1:8: probe: the path has more than 107 bytes");
+    accept_repeated("probe: /", "abcdefgh", 13, "ab");
+}
+
 static void test_listen_takes_1_to_16_different_addresses(void **state) {
     (void)state;
     refuse("listen: []",
@@ -474,6 +493,7 @@ int main(void) {
         cmocka_unit_test(test_guests_are_left_alone_or_shared_with),
         cmocka_unit_test(test_cpus_must_name_some_that_can_exist),
         cmocka_unit_test(test_an_address_that_cannot_be_bound_is_refused_with_the_remedy),
+        cmocka_unit_test(test_probes_need_an_address_of_their_own_or_a_short_path),
         cmocka_unit_test(test_listen_takes_1_to_16_different_addresses),
         cmocka_unit_test(test_a_profile_that_does_not_exist_is_refused),
         cmocka_unit_test(test_groups_are_refused_where_missing_doubled_or_misnamed),
