@@ -15,7 +15,7 @@
 
 // A flood of connections fills the kernel's queue while a page is rendered. What finds no place in it comes again after
 // a second, which is longer than many a scrape may take. The kernel takes net.core.somaxconn where that is less.
-enum { BACKLOG = 1024 };
+enum { BACKLOG = 2048 };
 
 // What the kernel keeps for a client that does not read: so many bytes (it doubles them for its own needs) and for so
 // long, also after we have closed the connection. Connections inherit both.

@@ -58,7 +58,7 @@ def attack(options, address, holds, made):
     held, begun, n = collections.deque(), time.monotonic(), 0
     tls = unverified() if options.tls else None
     rate = options.rate / (options.holders + options.dialers)
-    while (now := time.monotonic()) < begun + options.seconds:
+    while (now := time.monotonic()) < begun + (options.seconds if n >= options.at_least else MOST_SECONDS):
         if n >= (now - begun) * rate:
             time.sleep(min(1 / rate, 0.1))
             continue
@@ -102,6 +102,7 @@ def main():
     parser.add_argument("--path", default="/metrics")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rate", type=float, default=100, help="connections a second, of all attackers together")
+    parser.add_argument("--at-least", type=int, default=0, help="connections of each attacker, however long it takes")
     parser.add_argument("--holders", type=int, default=0, help="attackers that begin requests and never end them")
     parser.add_argument("--dialers", type=int, default=0, help="attackers that only connect")
     parser.add_argument("--tls", action="store_true")
@@ -119,12 +120,12 @@ def main():
     for attacker in attackers:
         attacker.start()
     time.sleep(1)  # until they hold all that they may
-    while time.monotonic() < begun + options.seconds:
+    while time.monotonic() < begun + options.seconds or any(attacker.is_alive() for attacker in attackers):
         next_one = time.monotonic() + options.pause
         took.append(scrape(options, HOST if options.one_address else SCRAPER, tls))
         time.sleep(max(0, next_one - time.monotonic()))
     for attacker in attackers:
-        attacker.join(options.seconds + 30)
+        attacker.join()
     answered = [seconds for seconds in took if seconds is not None and seconds <= options.timeout]
     print(json.dumps({"scrapes": len(took), "answered": len(answered), "reset": took.count(None),
                       "late": len(took) - len(answered) - took.count(None), "longest_seconds": round(max(answered, default=0), 3),
