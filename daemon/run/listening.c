@@ -305,7 +305,6 @@ int listening_new(sd_event *loop, const struct listening_request *request, struc
 }
 
 int listening_change(struct listening *listening, const struct config *config, struct errors *errors) {
-    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
     int r = listening->inherited ? 0 : add_new(listening, config, errors);
     if (r < 0)
         return r;
@@ -313,8 +312,6 @@ int listening_change(struct listening *listening, const struct config *config, s
         if (!is_probe(&listening->addresses[i]) && !is_named(config, &listening->addresses[i]))
             drop(listening, i);
     listening->retry_us = RETRY_US_MIN;
-    if (!listening->inherited)
-        http_server_expect(listening->server, addresses, take_configured(config, addresses));
     r = change_probe(listening, config, false, errors);
     if (r < 0)
         return r;

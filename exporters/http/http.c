@@ -44,8 +44,8 @@ struct http_server {
     uint16_t ports[HTTP_PLACES_MAX];              // 0: not there yet
     unsigned client_connections[HTTP_PLACES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];
-    atomic_bool local;     // all addresses are loopback ones
-    atomic_bool cpus_read; // since the last http_server_cpus_read
+    bool loopback[HTTP_PLACES_MAX]; // only this host reaches the address
+    atomic_bool cpus_read;             // since the last http_server_cpus_read
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -216,7 +216,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                             "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
-    bool local = atomic_load(&server->local) && !is_probe(slot);
+    bool local = !slot || (!is_probe(slot) && server->loopback[slot->listener]);
     struct http_refusal refusal = http_request_judge(connection, local ? server->hostname : NULL);
     if (refusal.status != 0)
         return http_respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection",
@@ -356,7 +356,8 @@ static int serve_on(struct http_server *server, size_t i, const struct http_addr
     int r = start_daemon(server, i, fd, &daemon);
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
-    bool shared = http_listen_is_loopback(address->address) || http_listen_is_path(address->address);
+    server->loopback[i] = http_listen_is_loopback(address->address);
+    bool shared = server->loopback[i] || http_listen_is_path(address->address);
     server->client_connections[i] = shared ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
     r = http_listeners_hand_over(&server->listeners, i, daemon);
     if (r < 0) {
@@ -405,10 +406,6 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
     http_history_take(&server->history, type, server->newest.n_cores, published->view, published->snapshot);
 }
 
-void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n) {
-    atomic_store(&server->local, http_listen_all_loopback(addresses, n));
-}
-
 int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]) {
     for (size_t i = 0; i < HTTP_ADDRESSES_MAX; i++)
         if (!used[i] && http_listeners_is_free(&server->listeners, i))
@@ -436,7 +433,8 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     server->in_vain = UINT64_MAX; // never
     if (gethostname(server->hostname, HOST_NAME_MAX) < 0)
         (void)strcpy(server->hostname, "localhost");
-    http_server_expect(server, addresses, n);
+    for (size_t i = 0; i < n; i++)
+        server->loopback[i] = http_listen_is_loopback(addresses[i].address);
     int r = http_connections_init(&server->connections, (size_t)HTTP_PLACES_MAX * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
     if (r == 0)
         r = http_listeners_init(&server->listeners, HTTP_PLACES_MAX);

@@ -40,9 +40,6 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
 // negative errno: nothing has changed then.
 int http_server_protect(struct http_server *server, struct web *web);
 
-// The addresses are others from now on; these are all.
-void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n);
-
 // A number for another address, below HTTP_ADDRESSES_MAX; -1: none is free now. The first addresses have the numbers
 // from 0 on.
 int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]);

@@ -379,15 +379,20 @@ static void test_what_a_person_must_change_is_told_apart_from_what_may_pass(void
     assert_true(errors.passing); // another start may find files
 }
 
-static void assert_healthy(uint16_t port) {
+static void assert_status(uint16_t port, const char *host, int status) {
+    static const char request[] = "GET /-/healthy HTTP/1.1\r\nConnection: close\r\nHost: ";
     int fd = dial(port);
     assert_true(fd >= 0);
-    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    send_text(fd, request);
+    send_text(fd, host);
+    send_text(fd, "\r\n\r\n");
     char *answer = read_all(fd);
-    assert_int_equal(status_of(answer), 200);
+    assert_int_equal(status_of(answer), status);
     free(answer);
     close(fd);
 }
+
+static void assert_healthy(uint16_t port) { assert_status(port, "localhost", 200); }
 
 static void test_an_address_that_comes_late_is_served_beside_the_others(void **state) {
     const struct fixture *f = *state;
@@ -449,6 +454,20 @@ static void test_one_server_serves_several_addresses(void **state) {
     http_server_free(server);
 }
 
+static void test_a_loopback_address_keeps_its_check_beside_one_that_others_reach(void **state) {
+    const struct fixture *f = *state;
+    struct errors errors = {0};
+    struct http_server *server;
+    const struct http_address addresses[] = {LOOPBACK, {"0.0.0.0:0", "0.0.0.0", 0}};
+    assert_int_equal(http_server_new(addresses, 2, &server), 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(http_server_listen(server, i, &addresses[i], &errors), 0);
+    assert_int_equal(http_server_start(server, &(struct http_published){f->view, f->snapshot}, 1), 0);
+    assert_status(http_server_port(server, 0), "evil.example", 421);
+    assert_status(http_server_port(server, 1), "evil.example", 200);
+    http_server_free(server);
+}
+
 int main(void) {
 #define WITH(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 #define IMPATIENT(function) cmocka_unit_test_setup_teardown(function, setup_impatient, teardown)
@@ -460,6 +479,7 @@ int main(void) {
         WITH(test_other_methods_are_refused_with_those_that_are_allowed),
         WITH(test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_a_request),
         WITH(test_a_host_that_is_neither_ours_nor_an_address_is_misdirected),
+        WITH(test_a_loopback_address_keeps_its_check_beside_one_that_others_reach),
         WITH(test_what_two_readers_could_understand_differently_is_refused),
         WITH(test_a_query_of_many_arguments_and_long_headers_are_refused),
         WITH(test_the_kernel_keeps_little_for_a_client_that_does_not_read),
