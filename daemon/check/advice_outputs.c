@@ -140,9 +140,8 @@ static void advise_protection(const struct config_listen *listen, const struct w
                    "what %s serves is encrypted, and everybody who reaches it can read it", listen->text);
         advice_place(advice, listen->origin);
     }
-    if (!web->tls && web->settings->n_users > 0) {
-        advice_add(advice, "password_without_tls", "add tls_server_config",
-                   "passwords for %s go over the network as they are", listen->text);
+    if (protection_describe_passwords(web, &address, text, sizeof text)) {
+        advice_add(advice, "password_without_tls", protection_passwords_remedy, "%s", text);
         advice_place(advice, listen->origin);
     }
 }

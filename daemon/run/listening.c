@@ -334,12 +334,18 @@ void listening_announce(struct listening *listening) {
 
 void listening_warn(const struct listening *listening, const struct web *web) {
     char text[ERROR_TEXT_MAX];
-    for (size_t i = 0; i < listening->n; i++)
-        if (!is_probe(&listening->addresses[i]) &&
-            protection_describe(web, &listening->addresses[i].at, text, sizeof text)) {
-            log_warning("%s: %s", text, protection_remedy);
-            return; // one is enough
-        }
+    const char *remedy = NULL;
+    for (size_t i = 0; i < listening->n && !remedy; i++) { // one is enough
+        const struct http_address *at = &listening->addresses[i].at;
+        if (is_probe(&listening->addresses[i]))
+            continue;
+        if (protection_describe(web, at, text, sizeof text))
+            remedy = protection_remedy;
+        else if (protection_describe_passwords(web, at, text, sizeof text))
+            remedy = protection_passwords_remedy;
+    }
+    if (remedy)
+        log_warning("%s: %s", text, remedy);
 }
 
 void listening_describe(const struct listening *listening, char *text, size_t size) {

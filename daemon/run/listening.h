@@ -53,7 +53,8 @@ void listening_warn_of_awaited(const struct listening *listening, struct errors 
 // Appends the lines of the control socket's `status` (daemon/run/control.h).
 void listening_tell(const struct listening *listening, struct text *out);
 
-// Warns if others than this host can reach an address, and need neither TLS nor a password (`web`; NULL: none).
+// Warns if others than this host can reach an address, and need neither TLS nor a password (`web`; NULL: none), or a
+// password without TLS.
 void listening_warn(const struct listening *listening, const struct web *web);
 
 // Ends the server.

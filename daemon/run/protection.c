@@ -53,6 +53,14 @@ bool protection_describe(const struct web *web, const struct http_address *addre
     return snprintf(out, size, "everybody who reaches %s can read what this host does", address->text) > 0;
 }
 
+const char protection_passwords_remedy[] = "add tls_server_config to the web configuration file";
+
+bool protection_describe_passwords(const struct web *web, const struct http_address *address, char *out, size_t size) {
+    if (!web || web->tls || web->settings->n_users == 0 || http_listen_is_loopback(address->address))
+        return false;
+    return snprintf(out, size, "passwords for %s go over the network as they are", address->text) > 0;
+}
+
 // ---- files that change ----
 
 static void take_stamps(const struct protection *protection, struct stamp out[FILES_MAX]) {

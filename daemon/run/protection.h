@@ -32,6 +32,10 @@ int protection_apply(struct http_server *server, struct web *web, struct errors 
 bool protection_describe(const struct web *web, const struct http_address *address, char *out, size_t size);
 extern const char protection_remedy[];
 
+// Writes that passwords for the address cross a network without TLS. False if they do not, or if there are none.
+bool protection_describe_passwords(const struct web *web, const struct http_address *address, char *out, size_t size);
+extern const char protection_passwords_remedy[];
+
 // What the caller does besides: it is told how each reading of changed files has ended.
 struct protection_caller {
     void (*begin)(void *context); // before it
