@@ -16,7 +16,8 @@
 #include <time.h>
 
 // REST_FACTOR: a flood of wrong passwords takes at most a quarter of one CPU.
-enum { KEY_BYTES = 32, JOBS_MAX = 16, RIGHT_MAX = 16, WRONG_MAX = 64, REST_FACTOR = 3, NICE = 10 };
+enum { KEY_BYTES = 32, JOBS_MAX = WEB_QUEUE_PLACES, RIGHT_MAX = 16, WRONG_MAX = 64, REST_FACTOR = 3, NICE = 10 };
+enum { NS_PER_MS = 1000000 };
 
 struct key {
     uint8_t bytes[KEY_BYTES];
@@ -33,11 +34,9 @@ enum job_state { JOB_FREE, JOB_WAITS, JOB_DONE };
 struct job {
     enum job_state state;
     struct key key;
-    uint8_t client[WEB_CLIENT_BYTES];
     char password[WEB_PASSWORD_BYTES_MAX + 1];
     char hash[WEB_HASH_BYTES + 1];
     void *who;
-    uint64_t number; // counts questions
     enum web_verdict verdict;
 };
 
@@ -53,7 +52,7 @@ struct web_gate {
     pthread_cond_t news; // by the monotonic clock
     bool stopping;       // under the lock, like all below
     struct job jobs[JOBS_MAX];
-    uint64_t n_questions;
+    struct web_queue queue; // of the jobs that wait; its places are theirs
     struct memory right, wrong;
     struct crypt_data work; // the thread's
 };
@@ -92,25 +91,18 @@ static int make_key(const struct web_gate *gate, const struct web_credentials *c
 
 // ---- questions ----
 
-// The number of different passwords that wait, of one client or of all.
-static size_t count_waiting(const struct web_gate *gate, const uint8_t *client) {
-    size_t n = 0;
-    for (size_t i = 0; i < JOBS_MAX; i++) {
-        const struct job *job = &gate->jobs[i];
-        bool counts = job->state == JOB_WAITS && (!client || memcmp(job->client, client, WEB_CLIENT_BYTES) == 0);
-        for (size_t k = 0; k < i && counts; k++)
-            counts =
-                gate->jobs[k].state != JOB_WAITS || memcmp(gate->jobs[k].key.bytes, job->key.bytes, KEY_BYTES) != 0;
-        n += counts;
-    }
-    return n;
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static bool waits(const struct web_gate *gate, const struct key *key) {
-    bool found = false;
-    for (size_t i = 0; i < JOBS_MAX; i++)
-        found |= gate->jobs[i].state == JOB_WAITS && gnutls_memcmp(gate->jobs[i].key.bytes, key->bytes, KEY_BYTES) == 0;
-    return found;
+static uint64_t now_ms(void) { return clock_ns(CLOCK_MONOTONIC) / NS_PER_MS; }
+
+static void finish(struct job *job, enum web_verdict verdict) {
+    job->state = JOB_DONE;
+    job->verdict = verdict;
+    explicit_bzero(job->password, sizeof job->password);
 }
 
 static enum web_verdict enqueue(struct web_gate *gate, const struct web_question *question, const struct key *key,
@@ -119,12 +111,16 @@ static enum web_verdict enqueue(struct web_gate *gate, const struct web_question
     while (job < gate->jobs + JOBS_MAX && job->state != JOB_FREE)
         job++;
     if (job == gate->jobs + JOBS_MAX)
+        return WEB_BUSY; // answers wait to be taken
+    size_t place = (size_t)(job - gate->jobs);
+    int refused = web_queue_add(&gate->queue, place, question->client, now_ms());
+    if (refused == (int)place)
         return WEB_BUSY;
-    if (!waits(gate, key) && (count_waiting(gate, NULL) >= WEB_WAITING_MAX ||
-                              count_waiting(gate, question->client) >= WEB_CLIENT_WAITING_MAX))
-        return WEB_BUSY;
-    *job = (struct job){.state = JOB_WAITS, .key = *key, .who = question->who, .number = gate->n_questions++};
-    memcpy(job->client, question->client, WEB_CLIENT_BYTES);
+    if (refused >= 0) {
+        finish(&gate->jobs[refused], WEB_BUSY);
+        eventfd_write(gate->wake_fd, 1);
+    }
+    *job = (struct job){.state = JOB_WAITS, .key = *key, .who = question->who};
     strcpy(job->password, question->credentials->password);
     strcpy(job->hash, hash);
     pthread_cond_signal(&gate->news);
@@ -169,20 +165,21 @@ void web_gate_give_up(struct web_gate *gate) {
     pthread_mutex_lock(&gate->lock);
     for (size_t i = 0; i < JOBS_MAX; i++)
         if (gate->jobs[i].state == JOB_WAITS) {
-            gate->jobs[i].state = JOB_DONE;
-            gate->jobs[i].verdict = WEB_BUSY;
+            web_queue_remove(&gate->queue, i, false);
+            finish(&gate->jobs[i], WEB_BUSY);
         }
     pthread_mutex_unlock(&gate->lock);
 }
 
 // ---- the thread ----
 
-static const struct job *oldest_question(const struct web_gate *gate) {
-    const struct job *oldest = NULL;
-    for (size_t i = 0; i < JOBS_MAX; i++)
-        if (gate->jobs[i].state == JOB_WAITS && (!oldest || gate->jobs[i].number < oldest->number))
-            oldest = &gate->jobs[i];
-    return oldest;
+// Refuses the questions that have waited for too long.
+static void refuse_expired(struct web_gate *gate) {
+    int place = web_queue_expire(&gate->queue, now_ms());
+    if (place >= 0)
+        eventfd_write(gate->wake_fd, 1);
+    for (; place >= 0; place = web_queue_expire(&gate->queue, now_ms()))
+        finish(&gate->jobs[place], WEB_BUSY);
 }
 
 // Answers all who asked the same.
@@ -192,29 +189,28 @@ static void settle(struct web_gate *gate, const struct key *key, bool right) {
         struct job *job = &gate->jobs[i];
         if (job->state != JOB_WAITS || memcmp(job->key.bytes, key->bytes, KEY_BYTES) != 0)
             continue;
-        job->state = JOB_DONE;
-        job->verdict = right ? WEB_GRANTED : WEB_DENIED;
+        web_queue_remove(&gate->queue, i, right);
+        finish(job, right ? WEB_GRANTED : WEB_DENIED);
     }
     eventfd_write(gate->wake_fd, 1);
 }
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-// Questions wait meanwhile. Under the lock.
+// Questions wait meanwhile, and no longer than they may. Under the lock.
 static void rest(struct web_gate *gate, uint64_t rest_ns) {
     uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + rest_ns;
-    const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000)};
-    while (!gate->stopping && pthread_cond_timedwait(&gate->news, &gate->lock, &end) == 0) {
+    while (!gate->stopping && clock_ns(CLOCK_MONOTONIC) < end_ns) {
+        uint64_t until_ms = web_queue_end_ms(&gate->queue);
+        uint64_t until_ns = until_ms < end_ns / NS_PER_MS ? until_ms * NS_PER_MS : end_ns;
+        const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
+                                       .tv_nsec = (long)(until_ns % 1000000000)};
+        (void)pthread_cond_timedwait(&gate->news, &gate->lock, &until);
+        refuse_expired(gate);
     }
 }
 
-// Computes the oldest question, without the lock meanwhile.
-static void answer_oldest(struct web_gate *gate, const struct job *oldest) {
-    struct job job = *oldest;
+// Computes the question whose turn it is, without the lock meanwhile.
+static void answer(struct web_gate *gate, const struct job *next) {
+    struct job job = *next;
     pthread_mutex_unlock(&gate->lock);
     uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const char *computed = gate->crypt(job.password, job.hash, &gate->work);
@@ -234,9 +230,10 @@ static void *check_passwords(void *context) {
     (void)setpriority(PRIO_PROCESS, 0, NICE); // of this thread; where the service may not, the rests must do
     pthread_mutex_lock(&gate->lock);
     while (!gate->stopping) {
-        const struct job *oldest = oldest_question(gate);
-        if (oldest)
-            answer_oldest(gate, oldest);
+        refuse_expired(gate);
+        int place = web_queue_take(&gate->queue);
+        if (place >= 0)
+            answer(gate, &gate->jobs[place]);
         else
             pthread_cond_wait(&gate->news, &gate->lock);
     }
@@ -290,7 +287,10 @@ int web_gate_new(int wake_fd, struct web_gate **out) {
     gate->wake_fd = wake_fd;
     gate->right.size = RIGHT_MAX;
     gate->wrong.size = WRONG_MAX;
-    int r = getrandom(gate->salt, KEY_BYTES, 0) == KEY_BYTES ? 0 : -EIO;
+    uint64_t seed = 0;
+    int r =
+        getrandom(gate->salt, KEY_BYTES, 0) == KEY_BYTES && getrandom(&seed, sizeof seed, 0) == sizeof seed ? 0 : -EIO;
+    web_queue_init(&gate->queue, seed);
     if (r == 0)
         r = load_library(gate);
     if (r == 0)

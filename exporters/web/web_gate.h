@@ -6,19 +6,18 @@
 //
 // Answers are remembered, right and wrong ones, by a keyed hash of what was asked: a client that scrapes with a right
 // password costs bcrypt once, and one that tries the same wrong password for ever costs it once, too. Other wrong
-// passwords cannot cost much either: after each the thread rests for three times as long as it has computed, and few
-// passwords may wait, fewer of one client. A name that nobody has is computed as any other.
+// passwords cannot cost much either: after each the thread rests for three times as long as it has computed. Clients
+// take turns meanwhile (web_queue.h). A name that nobody has is computed as any other.
 
 #include <stdint.h>
 
 #include "exporters/web/web.h"
-
-enum { WEB_CLIENT_BYTES = 16, WEB_WAITING_MAX = 4, WEB_CLIENT_WAITING_MAX = 3 };
+#include "exporters/web/web_queue.h"
 
 enum web_verdict {
     WEB_GRANTED,
     WEB_DENIED,
-    WEB_BUSY, // too many passwords wait: try again later
+    WEB_BUSY, // too many passwords wait, or this one has waited for too long: try again later
     WEB_WAIT  // the answer comes later, from web_gate_answer
 };
 

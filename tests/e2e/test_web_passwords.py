@@ -13,7 +13,7 @@ import web_files
 
 BINARY, ROOT = e2e.arguments()
 GOOD = web_files.basic("alice", "secret")
-FLOODERS = 6
+FLOODERS = 24  # more than one client may have waiting, so that some are refused at once
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 
 
@@ -27,14 +27,14 @@ def cpu_seconds(daemon):
 
 
 class Flood:
-    """Clients that ask as fast as they can, with headers that a function makes."""
+    """Clients that ask as fast as they can, with headers that a function makes: n of each address."""
 
-    def __init__(self, port, make, n=FLOODERS):
+    def __init__(self, port, make, n=FLOODERS, addresses=("127.0.0.1",)):
         self.port, self.make, self.ending, self.statuses = port, make, False, {}
-        self.threads = [threading.Thread(target=self.run, daemon=True) for _ in range(n)]
+        self.threads = [threading.Thread(target=self.run, args=(address,), daemon=True) for address in addresses for _ in range(n)]
 
-    def run(self):
-        connection = web_files.connect(self.port)
+    def run(self, address):
+        connection = web_files.connect(self.port, source=address)
         while not self.ending:
             try:
                 connection.request("GET", "/-/healthy", headers=self.make())
@@ -161,6 +161,30 @@ def test_a_flood_of_wrong_passwords_moves_no_slot_and_delays_no_scrape():
             assert flood.statuses.keys() <= {401, 429} and flood.statuses[429] > flood.statuses[401], flood.statuses
             seen.append((max(slowest), before, during))
     return f"{flood.statuses}; slowest scrape, rotations a second before and in a flood: {seen}"
+
+
+def test_a_new_scraper_gets_in_at_its_first_try_under_a_flood():
+    """unit/test_web_queue.c has more floods, in virtual time."""
+    files = web_files.Files()
+    names = [f"scraper{i}" for i in range(6)]
+    with web_files.Served(files.write(web_files.users(10, **{name: web_files.HASHES[10] for name in names}))) as daemon, \
+            Flood(daemon.port, new_password, 4, ("127.0.0.2", "127.0.0.3")) as flood:
+        e2e.wait_for(lambda: sum(flood.statuses.values()) > 10, "the flood")
+        got = [web_files.ask(daemon.port, headers=web_files.basic(name, "secret"), source=f"127.0.1.{i}").status
+               for i, name in enumerate(names, 1)]
+    assert got.count(200) >= len(names) - 1, (got, flood.statuses)
+    return flood.statuses
+
+
+def test_passwords_that_cross_the_network_without_tls_are_warned_of():
+    files = web_files.Files()
+    port, other = e2e.free_port(), e2e.free_port()
+    warning = f"passwords for 0.0.0.0:{other} go over the network as they are: add tls_server_config"
+    with web_files.Served(files.write(web_files.users()), "--listen", f"127.0.0.1:{port}", "--listen", f"0.0.0.0:{other}") as daemon:
+        e2e.wait_for(lambda: warning in daemon.log(), "the warning")
+    with web_files.Served(files.write(web_files.users()), "--listen", f"127.0.0.1:{port}") as daemon:
+        e2e.wait_for(lambda: web_files.status(daemon.port, path="/-/ready", headers=GOOD) == 200, "the first round")
+        assert "go over the network" not in daemon.log()
 
 
 def test_a_changed_password_counts_and_the_old_one_no_longer():

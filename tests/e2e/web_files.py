@@ -92,14 +92,16 @@ def basic(name, password):
     return {"Authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}
 
 
-def connect(port, tls=None, timeout=e2e.TIMEOUT):
+def connect(port, tls=None, timeout=e2e.TIMEOUT, source=None):
+    """Not connected yet; from the address `source`, one of the loopback's."""
+    come = {"timeout": timeout, "source_address": (source, 0) if source else None}
     if tls:
-        return http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=tls)
-    return http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+        return http.client.HTTPSConnection("127.0.0.1", port, context=tls, **come)
+    return http.client.HTTPConnection("127.0.0.1", port, **come)
 
 
-def ask(port, path="/metrics", tls=None, headers=None):
-    connection = connect(port, tls)
+def ask(port, path="/metrics", tls=None, headers=None, source=None):
+    connection = connect(port, tls, source=source)
     try:
         connection.request("GET", path, headers=headers or {})
         return e2e.Answer(connection.getresponse())
