@@ -122,7 +122,7 @@ static const struct config_key web_keys[] = {
      .places = WEB_CONFIG_TLS,
      .value = config_value_flag,
      .member = TLS(server_order)},
-    {.name = "cipher_suites", .places = WEB_CONFIG_TLS, .decode = web_config_refuse_suites},
+    {.name = "cipher_suites", .places = WEB_CONFIG_TLS, .decode = web_config_decode_suites, .member = WHOLE},
     {.name = "client_allowed_sans",
      .places = WEB_CONFIG_TLS,
      .decode = web_config_refuse,

@@ -82,6 +82,52 @@ void web_config_decode_curves(struct config_decoder *decoder, const struct confi
     }
 }
 
+// The index of a suite's name in Go's list, -1 after a message.
+static int find_suite(struct config_decoder *decoder, const struct yaml_tree *value, const char *key) {
+    static const char *const names[WEB_SUITES_MAX] = {
+        [WEB_SUITE_AES_128_GCM] = "TLS_AES_128_GCM_SHA256",
+        [WEB_SUITE_AES_256_GCM] = "TLS_AES_256_GCM_SHA384",
+        [WEB_SUITE_CHACHA20] = "TLS_CHACHA20_POLY1305_SHA256",
+        [WEB_SUITE_ECDSA_AES_128_CBC] = "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+        [WEB_SUITE_ECDSA_AES_256_CBC] = "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+        [WEB_SUITE_RSA_AES_128_CBC] = "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+        [WEB_SUITE_RSA_AES_256_CBC] = "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+        [WEB_SUITE_ECDSA_AES_128_GCM] = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        [WEB_SUITE_ECDSA_AES_256_GCM] = "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        [WEB_SUITE_RSA_AES_128_GCM] = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        [WEB_SUITE_RSA_AES_256_GCM] = "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        [WEB_SUITE_RSA_CHACHA20] = "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+        [WEB_SUITE_ECDSA_CHACHA20] = "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    };
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, names[WEB_SUITE_RSA_AES_128_GCM], decoder->errors))
+        return -1;
+    for (size_t i = 0; i < WEB_SUITES_MAX; i++)
+        if (strcmp(value->text, names[i]) == 0)
+            return (int)i;
+    const char *near = error_suggest(value->text, names, WEB_SUITES_MAX);
+    (void)yaml_tree_error(decoder->errors, &value->origin, "%s: \"%s\" is not in Go's list of secure suites%s%s%s", key,
+                          yaml_tree_word(value->text).text, near ? ": did you mean \"" : "", near ? near : "",
+                          near ? "\"?" : ", see docs/web.md: remove it");
+    return -1;
+}
+
+// None, as if the key were absent, has the library's own. One that is there twice counts once.
+void web_config_decode_suites(struct config_decoder *decoder, const struct config_key *key,
+                              const struct yaml_tree *value, void *member) {
+    struct web_tls_settings *tls = member;
+    bool seen[WEB_SUITES_MAX] = {false};
+    if (yaml_tree_is_null(value) ||
+        !config_value_is(value, YAML_TREE_LIST, key->name, "[TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]", decoder->errors))
+        return;
+    for (size_t i = 0; i < value->n; i++) {
+        int found = find_suite(decoder, value->entries[i].value, key->name);
+        if (found >= 0 && !seen[found])
+            tls->suites[tls->n_suites++] = (enum web_suite)found;
+        if (found >= 0)
+            seen[found] = true;
+    }
+}
+
 // ---- HTTP ----
 
 static bool has_value(const char *list, const char *word) {
@@ -127,17 +173,6 @@ void web_config_refuse(struct config_decoder *decoder, const struct config_key *
                        void *member) {
     (void)member;
     (void)yaml_tree_error(decoder->errors, &value->origin, "%s is not supported: %s", key->name, key->example);
-}
-
-void web_config_refuse_suites(struct config_decoder *decoder, const struct config_key *key,
-                              const struct yaml_tree *value, void *member) {
-    (void)member;
-    if (yaml_tree_is_null(value) || (value->kind == YAML_TREE_LIST && value->n == 0))
-        return; // the library's own are wanted
-    (void)yaml_tree_error(decoder->errors, &value->origin,
-                          "%s is not supported: remove it, and topdownd offers what GnuTLS holds for secure; "
-                          "min_version: TLS13 leaves the strongest alone",
-                          key->name);
 }
 
 // ---- users ----

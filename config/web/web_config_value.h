@@ -3,8 +3,8 @@
 #define TOPDOWND_CONFIG_WEB_WEB_CONFIG_VALUE_H
 
 // Readers of single keys of a web configuration (config/yaml/config_map.h). `member` is what the key sets in struct
-// web_tls_settings, or the settings of its place as a whole: struct web_tls_settings for curves, struct web_settings
-// for headers.
+// web_tls_settings, or the settings of its place as a whole: struct web_tls_settings for curves and cipher suites,
+// struct web_settings for headers.
 
 #include "config/yaml/config_map.h"
 #include "core/host/web_settings.h"
@@ -20,6 +20,8 @@ void web_config_decode_version(struct config_decoder *decoder, const struct conf
                                const struct yaml_tree *value, void *member);
 void web_config_decode_curves(struct config_decoder *decoder, const struct config_key *key,
                               const struct yaml_tree *value, void *member);
+void web_config_decode_suites(struct config_decoder *decoder, const struct config_key *key,
+                              const struct yaml_tree *value, void *member);
 
 // A header of the key's name. The key's example lists the values that it may have, if only some.
 void web_config_decode_header(struct config_decoder *decoder, const struct config_key *key,
@@ -32,8 +34,6 @@ void web_config_check_http2(struct config_decoder *decoder, const struct config_
 // Refuses a key that is not honoured; the key's example is the remedy.
 void web_config_refuse(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
                        void *member);
-void web_config_refuse_suites(struct config_decoder *decoder, const struct config_key *key,
-                              const struct yaml_tree *value, void *member);
 
 void web_config_decode_user(struct config_decoder *decoder, const struct yaml_tree_entry *entry, struct web_user *user);
 

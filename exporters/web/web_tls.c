@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_BYTES_MAX = 1 << 20, PRIORITY_MAX = 256 };
+#include "exporters/web/web_suites.h"
+
+enum { FILE_BYTES_MAX = 1 << 20, PRIORITY_MAX = 256 + WEB_SUITES_TEXT_MAX };
 
 struct web_tls {
     gnutls_certificate_credentials_t credentials;
@@ -126,7 +128,7 @@ static int load_ca(struct web_tls *tls, const struct web_settings *settings, str
     return n > 0 ? 0 : refuse(settings, &settings->tls.client_ca, errors, "there is no certificate in PEM in it");
 }
 
-// ---- versions and curves ----
+// ---- versions, curves and cipher suites ----
 
 static int set_priority(struct web_tls *tls, const struct web_tls_settings *settings) {
     static const char *const versions[] = {"1.0", "1.1", "1.2", "1.3"};
@@ -141,8 +143,24 @@ static int set_priority(struct web_tls *tls, const struct web_tls_settings *sett
         n += (size_t)snprintf(text + n, sizeof text - n, ":+GROUP-%s", curves[settings->curves[i]]);
     if (settings->server_order)
         (void)snprintf(text + n, sizeof text - n, ":%%SERVER_PRECEDENCE");
+    web_suites_append(settings, text);
     int r = gnutls_priority_init(&tls->priority, text, NULL);
     return r == GNUTLS_E_MEMORY_ERROR ? -ENOMEM : r < 0 ? -EINVAL : 0;
+}
+
+// Says what the library would offer, or cannot.
+static int prepare(struct web_tls *tls, const struct web_settings *settings, struct errors *errors) {
+    if (set_priority(tls, &settings->tls) < 0)
+        return errors_add(errors, settings->file, 0, 0,
+                          "tls_server_config: this host's GnuTLS has none of these versions, curves or cipher suites: "
+                          "leave min_version, max_version, curve_preferences and cipher_suites out");
+    const char *unnamed = web_suites_unnamed(&settings->tls, tls->priority);
+    if (unnamed)
+        return errors_add(errors, settings->file, 0, 0,
+                          "cipher_suites: GnuTLS takes ciphers and key exchanges one by one, and would also offer %s: "
+                          "name it too, or leave out what shares a part with it",
+                          unnamed);
+    return 0;
 }
 
 int web_tls_new(const struct web_settings *settings, struct errors *errors, struct web_tls **out) {
@@ -155,10 +173,8 @@ int web_tls_new(const struct web_settings *settings, struct errors *errors, stru
         r = load_pair(tls, settings, errors);
     if (r == 0)
         r = load_ca(tls, settings, errors);
-    if (r == 0 && set_priority(tls, &settings->tls) < 0)
-        r = errors_add(errors, settings->file, 0, 0,
-                       "tls_server_config: this host's GnuTLS has none of these versions or curves: leave min_version, "
-                       "max_version and curve_preferences out");
+    if (r == 0)
+        r = prepare(tls, settings, errors);
     if (r < 0)
         web_tls_free(tls);
     else

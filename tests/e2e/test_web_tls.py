@@ -202,6 +202,35 @@ def test_a_reload_reads_it_at_once_or_says_what_is_wrong():
         e2e.wait_for(lambda: successful(daemon.port, web_files.context(files)) == 1, "the success to show")
 
 
+def cipher_of(port, files, version, ciphers="ALL"):
+    """What a client that offers these ciphers gets; None: no connection."""
+    tls = web_files.context(files, lowest=version, highest=version)
+    tls.set_ciphers(ciphers)
+    try:
+        with socket.create_connection(("127.0.0.1", port), e2e.TIMEOUT) as plain, \
+                tls.wrap_socket(plain, server_hostname="localhost") as wrapped:
+            return wrapped.cipher()[0]
+    except (ssl.SSLError, ConnectionError):
+        return None
+
+
+def test_cipher_suites_are_those_that_are_named():
+    files = own_files()
+    strong, weaker = "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-AES128-GCM-SHA256"
+    with web_files.Served(files.tls(cipher_suites="[TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]")) as daemon:
+        assert cipher_of(daemon.port, files, V12) == strong
+        assert cipher_of(daemon.port, files, V12, weaker) is None
+        assert cipher_of(daemon.port, files, V13) == "TLS_AES_256_GCM_SHA384"
+        files.tls(cipher_suites="[]")
+        e2e.wait_for(lambda: cipher_of(daemon.port, files, V12, weaker) == weaker, "the library's own suites")
+    for suites, says in (("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "would also offer TLS_ECDHE_"),
+                         ("TLS_RSA_WITH_RC4_128_SHA", "is not in Go's list of secure suites")):
+        done = check("--web.config.file", files.tls(cipher_suites=f"[{suites}]"))
+        assert done.returncode == 2 and says in done.stderr, done
+    done = check("--web.config.file", files.tls(min_version="TLS13", cipher_suites="[TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]"))
+    assert done.returncode == 2 and "has none of these versions, curves or cipher suites" in done.stderr, done
+
+
 def check(*options):
     return subprocess.run([BINARY, "check-config", "--pmu", "sim", "--config", "/dev/null", "--path.data", ROOT, *options],
                           capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)

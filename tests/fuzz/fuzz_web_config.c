@@ -17,6 +17,7 @@ static void require(bool condition) {
 static void check_tls(const struct web_tls_settings *tls) {
     require(tls->certificate.path && tls->key.path && strncmp(tls->certificate.path, "", 1) != 0);
     require(tls->min_version <= tls->max_version && tls->n_curves <= WEB_CURVES_MAX);
+    require(tls->n_suites <= WEB_SUITES_MAX);
     require((tls->client_ca.path != NULL) == (tls->client_auth >= WEB_CLIENT_VERIFY_IF_GIVEN));
 }
 

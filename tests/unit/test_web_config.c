@@ -37,7 +37,8 @@ static void test_a_whole_file_means_what_it_says(void **state) {
               "  client_ca_file: ../ca.pem\n"
               "  min_version: TLS10\n"
               "  max_version: TLS12\n"
-              "  cipher_suites: []\n"
+              "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384,\n"
+              "                  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]\n"
               "  prefer_server_cipher_suites: false\n"
               "  curve_preferences: [X25519, CurveP256]\n"
               "http_server_config:\n"
@@ -60,6 +61,9 @@ static void test_a_whole_file_means_what_it_says(void **state) {
     assert_int_equal(s->tls.n_curves, 2);
     assert_int_equal(s->tls.curves[0], WEB_CURVE_X25519);
     assert_int_equal(s->tls.curves[1], WEB_CURVE_P256);
+    assert_int_equal(s->tls.n_suites, 2); // one that is there twice counts once
+    assert_int_equal(s->tls.suites[0], WEB_SUITE_RSA_AES_128_GCM);
+    assert_int_equal(s->tls.suites[1], WEB_SUITE_AES_256_GCM);
     assert_int_equal(s->n_headers, 2); // an empty one is as good as absent
     assert_string_equal(s->headers[0].name, "X-Content-Type-Options");
     assert_string_equal(s->headers[1].value, "deny");
@@ -82,6 +86,13 @@ static void test_what_is_absent_has_the_defaults_of_the_schema(void **state) {
         assert_int_equal(s->tls.client_auth, WEB_CLIENT_NONE);
         assert_true(s->tls.server_order);
         assert_int_equal(s->n_users + s->n_headers + s->tls.n_curves, 0);
+        web_settings_free(s);
+    }
+    static const char *const own_suites[] = {"tls_server_config: {" PAIR ", cipher_suites: }",
+                                             "tls_server_config: {" PAIR ", cipher_suites: []}"};
+    for (size_t i = 0; i < N_OF(own_suites); i++) {
+        struct web_settings *s = parse(own_suites[i]);
+        assert_int_equal(s->tls.n_suites, 0);
         web_settings_free(s);
     }
     struct web_settings *s = parse("tls_server_config: {" PAIR "}");
@@ -149,9 +160,15 @@ static void test_what_is_wrong_is_said_with_its_place_and_a_remedy(void **state)
          "w.yml:1:20: min_version is above max_version: no client could connect"},
         {"tls_server_config: {" PAIR ", curve_preferences: [CurveP224]}",
          "w.yml:1:68: curve_preferences: \"CurveP224\" is none of these: CurveP256, CurveP384, CurveP521, X25519"},
-        {"tls_server_config: {" PAIR ", cipher_suites: [TLS_AES_128_GCM_SHA256]}",
-         "w.yml:1:63: cipher_suites is not supported: remove it, and topdownd offers what GnuTLS holds for secure; "
-         "min_version: TLS13 leaves the strongest alone"},
+        {"tls_server_config: {" PAIR ", cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265]}",
+         "w.yml:1:64: cipher_suites: \"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265\" is not in Go's list of secure suites: "
+         "did "
+         "you mean \"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256\"?"},
+        {"tls_server_config: {" PAIR ", cipher_suites: [RC4]}",
+         "w.yml:1:64: cipher_suites: \"RC4\" is not in Go's list of secure suites, see docs/web.md: remove it"},
+        {"tls_server_config: {" PAIR ", cipher_suites: RC4}",
+         "w.yml:1:63: cipher_suites must be a list, such as [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256], and is a single "
+         "value"},
         {"tls_server_config: {" PAIR ", client_allowed_sans: [a]}",
          "w.yml:1:69: client_allowed_sans is not supported: topdownd does not look at names in certificates: use a CA "
          "for "
