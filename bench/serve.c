@@ -6,6 +6,9 @@
 // machine that takes more fetches.
 //
 // Then the history of a day on 64 CPUs: its memory is limited, and rendering /metrics must not take longer with it.
+// Then the daemon with a simulated host of 1,024 CPUs and a page a second, for readers that take nothing of pages as
+// large as that: what it and the kernel hold for them, over MemoryHigh of the unit.
+//
 // Last the daemon beside node_exporter, where that is installed: the CPU time that each spends on a scrape, as
 // Prometheus asks for it. Limits hold in optimised builds only.
 
@@ -13,6 +16,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +33,12 @@
 #define SERVE_RATIO_MAX 1.5
 #define RENDER_RATIO_MAX 1.15 // with a day's history, over without: the noise of the clock
 #define HISTORY_BYTES_MAX (1 << 20)
-#define EXPORTER_RATIO_MAX 1.0 // CPU time of a scrape, over node_exporter's
+#define EXPORTER_RATIO_MAX 1.0  // CPU time of a scrape, over node_exporter's
+#define MEMORY_HIGH (128 << 20) // systemd/topdownd.service.in
 
 enum { LARGE_CPUS = 800, SMALL_CPUS = 64, FETCHES = 60, FETCHES_MAX = 6000, WARM = 5, RENDERS = 300, SCRAPES = 100 };
 enum { TURNS = 3, TURNS_MAX = 12 };
+enum { READERS = 120, READERS_A_SECOND = 12, READER_SECONDS = 20 };
 enum { ANSWER_MAX = 8 << 20, DAY_STEPS = 24 * 3600 / 10, EXPORTER_PORT = 19101 };
 
 static const char ASKS_TEXT[] = "Accept-Encoding: identity\r\n", ASKS_GZIP[] = "Accept-Encoding: gzip\r\n";
@@ -217,7 +223,8 @@ static double time_render(struct http_renderer *renderer, const struct v2_host *
     for (int i = 0; i < RENDERS; i++) {
         publication.generation = ++*generation;
         double begin = cpu_seconds();
-        if (!http_render(renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, 0))
+        struct MHD_Response *response;
+        if (http_render(renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, 0, &response) < 0)
             give_up("memory is short");
         least = fmin(least, cpu_seconds() - begin);
     }
@@ -270,7 +277,7 @@ static bool measure_history(void) {
     return within;
 }
 
-// ---- beside node_exporter ----
+// ---- the daemon ----
 
 // CPU seconds of a scrape, without what the program does meanwhile anyway.
 static double scrape_cost(const struct program *program, size_t *bytes) {
@@ -288,25 +295,116 @@ static double scrape_cost(const struct program *program, size_t *bytes) {
     return (with - idle) / SCRAPES;
 }
 
+// ---- slow readers ----
+
+// Starts the daemon with this configuration and host.
+static struct program start_daemon(const char *daemon, const char *text, const char *pmu) {
+    char config[] = "/tmp/bench_serve.XXXXXX";
+    int fd = mkstemp(config);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+        give_up("no file");
+    close(fd);
+    struct program program = program_start(
+        "topdownd", 0, (const char *const[]){daemon, "--path.data", ".", "--config", config, "--pmu", pmu, NULL});
+    bench_sleep_until(bench_now() + 4);
+    (void)unlink(config);
+    return program;
+}
+
+// Asks for a page, of which it reads nothing. The pages and codings take turns.
+static int ask(uint16_t port, int number) {
+    static const char *const pages[] = {"/metrics/cpu", "/api/v1/snapshot?scope=cpu", "/api/v1/topdown?scope=cpu"};
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    char request[256];
+    int n = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", pages[number % 3],
+                     number / 3 % 2 == 0 ? ASKS_TEXT : ASKS_GZIP);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 4096;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) < 0 ||
+        connect(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
+        give_up("no connection");
+    return fd;
+}
+
+// PSS in bytes.
+static double memory_of(const struct program *program) {
+    char path[64], line[256];
+    double kib = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)program->pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "Pss: %lf", &kib) == 1)
+            break;
+    if (!file)
+        give_up("the daemon has ended");
+    fclose(file);
+    return kib * 1024;
+}
+
+// Bytes in the send queues of the connections that came to the port.
+static double queued_at(uint16_t port) {
+    unsigned local, queued;
+    char line[256];
+    double bytes = 0;
+    FILE *file = fopen("/proc/net/tcp", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, " %*d: %*8x:%x %*8x:%*x %*x %x:", &local, &queued) == 2 && local == port)
+            bytes += queued;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+static bool is_open(int fd) {
+    struct pollfd state = {.fd = fd};
+    return poll(&state, 1, 0) == 0;
+}
+
+// All readers stay until they are reset; then others come.
+static bool measure_slow_readers(const char *daemon) {
+    struct program program =
+        start_daemon(daemon, "listen: [\"127.0.0.1:0\"]\ninterval: 1s\n", "sim:tests/data/scenarios/large.json");
+    int readers[READERS], n = 0, asked = 0, ended = 0;
+    double most = 0, most_queued = 0, begin = bench_now();
+    for (int tick = 1; tick <= READER_SECONDS * READERS_A_SECOND; tick++) {
+        if (n < READERS)
+            readers[n++] = ask(program.port, asked++);
+        bench_sleep_until(begin + (double)tick / READERS_A_SECOND);
+        double queued = queued_at(program.port);
+        most = fmax(most, memory_of(&program) + queued);
+        most_queued = fmax(most_queued, queued);
+        for (int i = 0; i < n; i++)
+            if (!is_open(readers[i])) {
+                close(readers[i]);
+                readers[i--] = readers[--n];
+                ended++;
+            }
+    }
+    while (n > 0)
+        close(readers[--n]);
+    program_stop(&program);
+    (void)printf(
+        "%d slow readers of pages of 1,024 CPUs, a page a second: %d reset, %.1f MiB at most, %.1f MiB of it in "
+        "send queues\n",
+        asked, ended, most / (1 << 20), most_queued / (1 << 20));
+    return report("  memory over MemoryHigh of the unit", most / MEMORY_HIGH, 1);
+}
+
+// ---- beside node_exporter ----
+
 static bool measure_programs(const char *daemon) {
     if (system("command -v prometheus-node-exporter >/dev/null") != 0) {
         (void)printf("without node_exporter: it is not installed here\n");
         return true;
     }
-    char config[] = "/tmp/bench_serve.XXXXXX";
-    static const char text[] = "listen: [\"127.0.0.1:0\"]\n", listen[] = "--web.listen-address=127.0.0.1:19101";
-    int fd = mkstemp(config);
-    if (fd < 0 || write(fd, text, sizeof text - 1) != sizeof text - 1)
-        give_up("no file");
-    close(fd);
-    struct program ours = program_start(
-        "topdownd", 0, (const char *const[]){daemon, "--path.data", ".", "--config", config, "--pmu", "sim", NULL});
+    static const char listen[] = "--web.listen-address=127.0.0.1:19101";
+    struct program ours = start_daemon(daemon, "listen: [\"127.0.0.1:0\"]\n", "sim");
     struct program theirs =
         program_start("node_exporter", EXPORTER_PORT, (const char *const[]){"prometheus-node-exporter", listen, NULL});
     bench_sleep_until(bench_now() + 4);
     size_t our_bytes, their_bytes;
     double our_cost = scrape_cost(&ours, &our_bytes), their_cost = scrape_cost(&theirs, &their_bytes);
-    (void)unlink(config);
     program_stop(&ours);
     program_stop(&theirs);
     (void)printf("CPU time of a scrape: topdownd %.3f ms for %zu bytes, node_exporter %.3f ms for %zu bytes\n",
@@ -321,6 +419,7 @@ int main(int argc, char **argv) {
     }
     bool within = measure_large_page();
     within = measure_history() && within;
+    within = measure_slow_readers(argv[1]) && within;
     within = measure_programs(argv[1]) && within;
 #ifdef __OPTIMIZE__
     const bool limited = true;

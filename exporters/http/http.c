@@ -45,7 +45,7 @@ struct http_server {
     unsigned client_connections[HTTP_PLACES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];
     bool loopback[HTTP_PLACES_MAX]; // only this host reaches the address
-    atomic_bool cpus_read;             // since the last http_server_cpus_read
+    atomic_bool cpus_read;          // since the last http_server_cpus_read
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -71,34 +71,23 @@ static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
 static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
-static enum MHD_Result respond_short_memory(struct http_server *server, struct MHD_Connection *connection) {
-    http_cache_give_up(&server->renderer.cache);
-    return http_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
-}
-
-static enum MHD_Result respond_not_acceptable(struct MHD_Connection *connection) {
-    return http_respond_text(connection, MHD_HTTP_NOT_ACCEPTABLE,
-                             "Accept-Encoding refuses every coding that there is: allow gzip or identity.\n");
-}
-
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
     struct http_accept accept = http_accept_read(connection);
     enum http_coding coding = http_accept_coding(&accept);
     if (coding == HTTP_CODING_NONE)
-        return respond_not_acceptable(connection);
+        return http_respond_not_acceptable(connection);
     if (http_accept_openmetrics(&accept))
         page = http_page_openmetrics(page);
     if (http_page_has_cpu_intervals(page))
         atomic_store(&server->cpus_read, true);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     (void)http_reserve_take(&server->reserve); // a page takes no space from the next clients' connections
-    struct MHD_Response *response = http_render(&server->renderer, page, coding, &publication, now_ms());
+    struct MHD_Response *response;
+    int r = http_render(&server->renderer, page, coding, &publication, now_ms(), &response);
     http_reserve_lend(&server->reserve);
     http_publication_unref(&publication);
-    if (!response)
-        return respond_short_memory(server, connection);
-    return MHD_queue_response(connection, MHD_HTTP_OK, response);
+    return http_render_send(&server->renderer, connection, r, response, now_ms());
 }
 
 static void fill_shown(struct shown *shown, const struct http_publication *publication) {
@@ -127,25 +116,20 @@ static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Conn
     return http_respond_text(connection, wanting ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why);
 }
 
-// History is rendered for each request: few ask, and each for something else.
 static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {
     struct http_accept accept = http_accept_read(connection);
     enum http_coding coding = http_accept_coding(&accept);
     if (coding == HTTP_CODING_NONE)
-        return respond_not_acceptable(connection);
+        return http_respond_not_acceptable(connection);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     struct http_history_query query = http_history_query(connection);
-    struct shown shown = {.history = NULL};
-    struct text text = {0};
-    char error[ERROR_TEXT_MAX];
-    fill_shown(&shown, &publication);
+    struct http_history_answer answer;
     (void)http_reserve_take(&server->reserve);
-    int r = http_history_render(&server->history, &query, &shown, coding, &text, error, sizeof(error));
+    int r = http_render_history(&server->renderer, &query, coding, &publication, now_ms(), &answer);
     http_reserve_lend(&server->reserve);
     http_publication_unref(&publication);
-    if (r == -EINVAL)
-        return http_respond_error(connection, error);
-    return r == 0 ? http_respond_json(connection, &text, coding) : respond_short_memory(server, connection);
+    return r == -EINVAL ? http_respond_error(connection, answer.error)
+                        : http_render_send(&server->renderer, connection, r, answer.response, now_ms());
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
@@ -248,6 +232,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
             http_guard_begin(&server->guard, connection, *slot);
     } else if (*slot) {
         http_guard_end(*slot);
+        http_budget_end(&server->renderer.cache.budget, &((struct http_connection *)*slot)->reader);
         http_connections_remove(&server->connections, *slot);
     }
 }
@@ -259,6 +244,7 @@ static void on_answered(void *context, struct MHD_Connection *connection, void *
     (void)request;
     if (!slot)
         return;
+    http_budget_end(&server->renderer.cache.budget, &slot->reader);
     if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
         http_connection_reset_at_close(slot); // nobody reads the rest
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && slot->admitted)
@@ -402,8 +388,9 @@ void http_server_renew(struct http_server *server, const struct http_published *
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
-    http_newest_publish(&server->newest, type, published, server->clock_ms(server->clock_context));
+    // the history first: what is rendered of it for the new publication has the new snapshot
     http_history_take(&server->history, type, server->newest.n_cores, published->view, published->snapshot);
+    http_newest_publish(&server->newest, type, published, server->clock_ms(server->clock_context));
 }
 
 int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]) {

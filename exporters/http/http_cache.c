@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <microhttpd.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Below this, memory that was given up stays with the process: it is used again sooner than the kernel is asked.
 enum { TRIM_BYTES_MIN = 256 << 10 };
@@ -11,11 +12,14 @@ enum { TRIM_BYTES_MIN = 256 << 10 };
 struct http_buffer {
     struct text text;
     struct http_cached *page;
+    struct http_budget *budget;
+    struct http_load load;
 };
 
 static void buffer_free(struct http_buffer *buffer) {
     if (!buffer)
         return;
+    http_budget_give(buffer->budget, &buffer->load);
     text_free(&buffer->text);
     free(buffer);
 }
@@ -32,6 +36,7 @@ static void buffer_release(void *context) {
     struct http_cached *page = buffer->page;
     bool wanted = !page->response && !page->spare && page->bytes > 0;
     if (wanted) {
+        http_budget_keep(buffer->budget, &buffer->load, true);
         page->spare = buffer;
         return;
     }
@@ -43,11 +48,14 @@ static void buffer_release(void *context) {
 // Gives up the response; its memory becomes the spare unless a connection still sends it.
 static void retire(struct http_cached *page) {
     struct MHD_Response *response = page->response;
+    struct http_buffer *buffer = page->sent;
     page->response = NULL;
-    page->text = NULL;
+    page->sent = NULL;
     page->generation = 0;
-    if (response)
-        MHD_destroy_response(response);
+    if (!response)
+        return;
+    http_budget_keep(buffer->budget, &buffer->load, false);
+    MHD_destroy_response(response);
 }
 
 // Returns how much memory was given up.
@@ -57,6 +65,8 @@ static size_t drop(struct http_cached *page) {
     buffer_free(page->spare);
     page->spare = NULL;
     page->bytes = 0;
+    free(page->key);
+    page->key = NULL;
     return bytes;
 }
 
@@ -66,13 +76,32 @@ void http_cache_deinit(struct http_cache *cache) {
     http_templates_deinit(&cache->templates);
 }
 
+size_t http_cache_keyed(struct http_cache *cache, char *key) {
+    size_t oldest = HTTP_CACHE_SLOTS - 1;
+    for (size_t i = HTTP_CACHE_SLOTS - HTTP_KEYED_SLOTS; i < HTTP_CACHE_SLOTS; i++) {
+        const struct http_cached *page = &cache->pages[i];
+        if (page->key && strcmp(page->key, key) == 0) {
+            free(key);
+            return i;
+        }
+        if (page->asked_ms < cache->pages[oldest].asked_ms)
+            oldest = i;
+    }
+    (void)drop(&cache->pages[oldest]);
+    cache->pages[oldest].key = key;
+    return oldest;
+}
+
 struct MHD_Response *http_cache_find(struct http_cache *cache, size_t slot, uint64_t generation, uint64_t now_ms) {
     struct http_cached *cached = &cache->pages[slot];
     cached->asked_ms = now_ms;
     return cached->generation == generation ? cached->response : NULL;
 }
 
-const struct text *http_cache_text(const struct http_cache *cache, size_t slot) { return cache->pages[slot].text; }
+const struct text *http_cache_text(const struct http_cache *cache, size_t slot) {
+    const struct http_buffer *buffer = cache->pages[slot].sent;
+    return buffer ? &buffer->text : NULL;
+}
 
 struct text *http_cache_begin(struct http_cache *cache, size_t slot) {
     struct http_cached *cached = &cache->pages[slot];
@@ -82,27 +111,60 @@ struct text *http_cache_begin(struct http_cache *cache, size_t slot) {
     if (!cached->spare)
         return NULL;
     cached->spare->page = cached;
+    cached->spare->budget = &cache->budget;
+    http_budget_keep(&cache->budget, &cached->spare->load, true);
     cached->spare->text.length = 0;
     return &cached->spare->text;
 }
 
-// Gives up other pages, the one that nobody asked for longest first, until all fit.
-static void make_room(struct http_cache *cache, const struct http_cached *newest) {
-    size_t given_up = 0;
-    for (;;) {
-        struct http_cached *oldest = NULL;
-        size_t total = 0;
-        for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++) {
-            struct http_cached *page = &cache->pages[i];
-            total += page->bytes;
-            if (page != newest && page->bytes > 0 && (!oldest || page->asked_ms < oldest->asked_ms))
-                oldest = page;
-        }
-        if (total <= HTTP_CACHE_BYTES_MAX || !oldest)
-            break;
-        given_up += drop(oldest);
-    }
-    trim(given_up);
+// Without a reader, and neither the slot's own nor the text that it is compressed from.
+static bool may_go(const struct http_cache *cache, size_t i, size_t slot) {
+    const struct http_cached *page = &cache->pages[i];
+    bool is_source = i < HTTP_PAGE_N && slot == http_cache_gzip((enum http_page)i);
+    return i != slot && !is_source && page->bytes > 0 && (!page->sent || page->sent->load.n_readers == 0);
+}
+
+// Gives up the page that nobody reads and nobody asked for longest; false if there is none.
+static bool drop_unread(struct http_cache *cache, size_t slot) {
+    struct http_cached *oldest = NULL;
+    for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++)
+        if (may_go(cache, i, slot) && (!oldest || cache->pages[i].asked_ms < oldest->asked_ms))
+            oldest = &cache->pages[i];
+    if (oldest)
+        trim(drop(oldest));
+    return oldest;
+}
+
+// Until so many bytes more fit, or nothing is left to give.
+static void shrink(struct http_cache *cache, size_t slot, size_t more, uint64_t now_ms) {
+    while (!http_budget_fits(&cache->budget, more) &&
+           (drop_unread(cache, slot) || http_budget_reset_slowest(&cache->budget, now_ms)))
+        ;
+}
+
+bool http_cache_make_room(struct http_cache *cache, size_t slot, uint64_t now_ms) {
+    struct http_cached *cached = &cache->pages[slot];
+    retire(cached);
+    size_t own = cached->spare ? cached->spare->load.bytes : 0;
+    size_t more = cached->expected > own ? cached->expected - own : 0;
+    shrink(cache, slot, more, now_ms);
+    return http_budget_allows(&cache->budget, more) || cache->budget.bytes == own; // one page may always be made
+}
+
+void http_cache_read(struct http_cache *cache, const struct MHD_Response *response, struct http_reader *reader,
+                     uint64_t now_ms) {
+    size_t slot = 0;
+    while (slot + 1 < HTTP_CACHE_SLOTS && cache->pages[slot].response != response)
+        slot++;
+    http_budget_begin(&cache->budget, reader, &cache->pages[slot].sent->load, now_ms);
+    shrink(cache, slot, 0, now_ms);
+}
+
+static size_t kept_bytes(const struct http_cache *cache) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++)
+        bytes += cache->pages[i].bytes;
+    return bytes;
 }
 
 struct MHD_Response *http_cache_end(struct http_cache *cache, size_t slot, uint64_t generation) {
@@ -116,10 +178,13 @@ struct MHD_Response *http_cache_end(struct http_cache *cache, size_t slot, uint6
     }
     cached->spare = NULL;
     cached->response = response;
-    cached->text = &buffer->text;
+    cached->sent = buffer;
     cached->generation = generation;
-    cached->bytes = buffer->text.length;
-    make_room(cache, cached);
+    cached->bytes = cached->expected = buffer->text.length;
+    if (buffer->text.length > buffer->load.bytes) // what was longer once is still there
+        http_budget_resize(&cache->budget, &buffer->load, buffer->text.length);
+    while (kept_bytes(cache) > HTTP_CACHE_BYTES_MAX && drop_unread(cache, slot))
+        ;
     return response;
 }
 

@@ -10,13 +10,15 @@
 // when all pages together exceed HTTP_CACHE_BYTES_MAX; then the page that nobody asked for longest goes first. A page
 // that is still being sent keeps its memory until its last connection is done.
 //
-// A page has two slots: its text, numbered as the page, and the same compressed.
+// A page has two slots: its text, numbered as the page, and the same compressed. A few more slots are for answers to
+// questions that differ, which a key tells apart. All that exists counts in the budget (http_budget.h).
 
+#include "exporters/http/http_budget.h"
 #include "exporters/http/http_page.h"
 
 enum { HTTP_KEPT_MS = 30000, HTTP_CACHE_BYTES_MAX = 16 << 20 };
 
-enum { HTTP_CACHE_SLOTS = 2 * HTTP_PAGE_N };
+enum { HTTP_KEYED_SLOTS = 4, HTTP_CACHE_SLOTS = 2 * HTTP_PAGE_N + HTTP_KEYED_SLOTS };
 
 struct MHD_Response;
 struct http_buffer;
@@ -24,15 +26,18 @@ struct http_buffer;
 struct http_cached {
     uint64_t generation;           // publication that it shows; 0: none
     struct MHD_Response *response; // NULL: none
-    const struct text *text;       // of the response
+    struct http_buffer *sent;      // of the response
     struct http_buffer *spare;     // memory for the next response, while there is none
     size_t bytes;                  // of the response or the spare
+    size_t expected;               // bytes of the last rendering
     uint64_t asked_ms;
+    char *key; // of a keyed slot; NULL: it is free
 };
 
 struct http_cache {
     struct http_cached pages[HTTP_CACHE_SLOTS];
     struct http_templates templates; // for the views they name
+    struct http_budget budget;
 };
 
 // Gives up all pages. No connection may use one any more.
@@ -40,11 +45,18 @@ void http_cache_deinit(struct http_cache *cache);
 
 static inline size_t http_cache_gzip(enum http_page page) { return HTTP_PAGE_N + (size_t)page; }
 
+// The slot of this key, which the function takes over: the one that has it, or the one that nobody asked for longest.
+size_t http_cache_keyed(struct http_cache *cache, char *key);
+
 // Returns the page if it shows this generation, else NULL. Notes that it was asked for.
 struct MHD_Response *http_cache_find(struct http_cache *cache, size_t slot, uint64_t generation, uint64_t now_ms);
 
 // What the page's response sends; NULL if there is none.
 const struct text *http_cache_text(const struct http_cache *cache, size_t slot);
+
+// Gives up the older page, and others and the slowest readers, until this slot's next page fits into the budget. False
+// if too much is still there now: the page must not be made.
+bool http_cache_make_room(struct http_cache *cache, size_t slot, uint64_t now_ms);
 
 // Gives up the older page and returns an empty text for the new one. The caller fills it and calls http_cache_end or
 // http_cache_drop. NULL if out of memory.
@@ -52,6 +64,10 @@ struct text *http_cache_begin(struct http_cache *cache, size_t slot);
 
 // Makes the text a response that the cache owns. NULL if out of memory.
 struct MHD_Response *http_cache_end(struct http_cache *cache, size_t slot, uint64_t generation);
+
+// A connection has begun to read the response, which is in the cache. What no longer fits into the budget gives way.
+void http_cache_read(struct http_cache *cache, const struct MHD_Response *response, struct http_reader *reader,
+                     uint64_t now_ms);
 
 // Gives up the page and its memory.
 void http_cache_drop(struct http_cache *cache, size_t slot);

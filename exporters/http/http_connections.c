@@ -87,7 +87,7 @@ void http_connections_remember(struct http_connections *connections, struct http
 // Counts a connection in or out where its client's others are counted. Returns how many others there are.
 static size_t count_alike(struct http_connections *connections, const struct http_connection *one, bool comes) {
     size_t n = 0;
-    for (size_t i = 0; i < connections->n_used; i++) {
+    for (size_t i = 0; connections && i < connections->n_used; i++) {
         struct http_connection *slot = &connections->slots[i];
         if (slot == one || !is_there(slot) || slot->listener != one->listener ||
             !same_client(&slot->client, &one->client))
@@ -98,11 +98,12 @@ static size_t count_alike(struct http_connections *connections, const struct htt
     return n;
 }
 
-static void end(struct http_connections *connections, struct http_connection *connection) {
+void http_connection_end(struct http_connection *connection) {
     http_connection_reset_at_close(connection);
     (void)shutdown(connection->fd, SHUT_RDWR); // the HTTP library sees the end and closes it
+    if (connection->state != HTTP_ENDING)
+        (void)count_alike(connection->all, connection, false);
     connection->state = HTTP_ENDING;
-    (void)count_alike(connections, connection, false);
 }
 
 void http_connections_remove(struct http_connections *connections, struct http_connection *connection) {
@@ -164,7 +165,7 @@ static void make_place(struct http_connections *connections, struct crowd crowd)
             first = slot;
     }
     if (first)
-        end(connections, first);
+        http_connection_end(first);
 }
 
 static struct http_connection *find_free(struct http_connections *connections) {
@@ -179,7 +180,8 @@ struct http_connection *http_connections_add(struct http_connections *connection
     struct http_connection *slot = find_free(connections);
     if (!slot)
         return NULL;
-    *slot = (struct http_connection){.fd = arrival->fd,
+    *slot = (struct http_connection){.all = connections,
+                                     .fd = arrival->fd,
                                      .state = HTTP_SILENT,
                                      .listener = arrival->listener,
                                      .client = arrival->client,
@@ -204,7 +206,7 @@ void http_connections_yield(struct http_connections *connections) {
             first = slot;
     }
     if (first)
-        end(connections, first);
+        http_connection_end(first);
 }
 
 bool http_connections_none(const struct http_connections *connections) {
@@ -223,7 +225,7 @@ int http_connections_expire(struct http_connections *connections, uint64_t now_m
         bool silent = connection->state == HTTP_SILENT && limit_ms > HTTP_SILENT_MS_MAX;
         uint64_t end_ms = connection->since_ms + (silent ? HTTP_SILENT_MS_MAX : limit_ms);
         if (now_ms >= end_ms)
-            end(connections, connection);
+            http_connection_end(connection);
         else if (next < 0 || end_ms - now_ms < (uint64_t)next)
             next = (int)(end_ms - now_ms);
     }

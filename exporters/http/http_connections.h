@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "exporters/http/http_budget.h"
+
 struct MHD_Connection;
 struct web;
 
@@ -39,15 +41,19 @@ struct http_client {
     uint8_t address[16];
 };
 
+struct http_connections;
+
 struct http_connection {
-    int fd; // -1: free
+    struct http_connections *all; // that it is one of; NULL: of none
+    int fd;                       // -1: free
     enum http_connection_state state;
     size_t listener; // the address that it came to
     struct http_client client;
-    uint64_t since_ms; // of its state, but a request's is that of its first line
-    size_t n_alike;    // connections of this client to this listener that are not ending, with this one
-    bool known;        // its client was answered lately
-    bool admitted;     // its request was not turned away
+    uint64_t since_ms;         // of its state, but a request's is that of its first line
+    size_t n_alike;            // connections of this client to this listener that are not ending, with this one
+    bool known;                // its client was answered lately
+    bool admitted;             // its request was not turned away
+    struct http_reader reader; // the budget's (http_budget.h)
     // the guard's (http_guard.h):
     struct MHD_Connection *connection;
     struct web *session;   // a reference: what its TLS began with; NULL: none
@@ -102,6 +108,9 @@ void http_connections_yield(struct http_connections *connections);
 
 // Its request line has come, its headers have, or its answer has gone.
 void http_connection_set(struct http_connection *connection, enum http_connection_state state, uint64_t now_ms);
+
+// Resets it: the library closes it soon.
+void http_connection_end(struct http_connection *connection);
 
 // Makes the kernel forget what is still to be sent when the socket is closed, and tell the other side so.
 void http_connection_reset_at_close(const struct http_connection *connection);

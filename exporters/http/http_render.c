@@ -2,9 +2,17 @@
 #include "exporters/http/http_render.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "exporters/http/http_respond.h"
 #include "exporters/view/gzip.h"
+
+// What a response is, beside its text.
+struct http_made {
+    uint64_t generation;
+    const char *content_type, *vary;
+    enum http_coding coding;
+};
 
 static int render_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
                        struct text *text) {
@@ -29,52 +37,128 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
     return r;
 }
 
-// Puts the response into the slot and adds its headers. NULL if out of memory.
-static struct MHD_Response *finish(struct http_renderer *renderer, size_t slot, enum http_page page,
-                                   uint64_t generation) {
-    struct MHD_Response *response = http_cache_end(&renderer->cache, slot, generation);
-    if (response && http_add_headers(response, renderer->web, http_page_content_type(page)) &&
-        MHD_add_response_header(response, "Vary", http_page_vary(page)) == MHD_YES &&
-        (slot == (size_t)page || MHD_add_response_header(response, "Content-Encoding", "gzip") == MHD_YES))
-        return response;
-    return NULL;
+// Puts the response into the slot and adds its headers. Returns 0 or -ENOMEM.
+static int finish(struct http_renderer *renderer, size_t slot, const struct http_made *made,
+                  struct MHD_Response **out) {
+    struct MHD_Response *response = http_cache_end(&renderer->cache, slot, made->generation);
+    if (!response || !http_add_headers(response, renderer->web, made->content_type) ||
+        MHD_add_response_header(response, "Vary", made->vary) != MHD_YES ||
+        (made->coding == HTTP_GZIP && MHD_add_response_header(response, "Content-Encoding", "gzip") != MHD_YES))
+        return -ENOMEM;
+    *out = response;
+    return 0;
 }
 
-static struct MHD_Response *find_text(struct http_renderer *renderer, enum http_page page,
-                                      const struct http_publication *publication, uint64_t generation,
-                                      uint64_t now_ms) {
-    struct MHD_Response *response = http_cache_find(&renderer->cache, page, generation, now_ms);
-    if (response)
-        return response;
+static int find_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
+                     uint64_t generation, uint64_t now_ms, struct MHD_Response **out) {
+    const struct http_made made = {generation, http_page_content_type(page), http_page_vary(page), HTTP_IDENTITY};
+    *out = http_cache_find(&renderer->cache, page, generation, now_ms);
+    if (*out)
+        return 0;
+    if (!http_cache_make_room(&renderer->cache, page, now_ms))
+        return -EBUSY;
     struct text *text = http_cache_begin(&renderer->cache, page);
     atomic_fetch_add(&renderer->renders, 1);
-    if (text && render_text(renderer, page, publication, text) == 0)
-        response = finish(renderer, page, page, generation);
-    if (!response)
+    int r = text ? render_text(renderer, page, publication, text) : -ENOMEM;
+    if (r == 0)
+        r = finish(renderer, page, &made, out);
+    if (r < 0)
         http_cache_drop(&renderer->cache, page);
-    return response;
+    return r;
 }
 
-static struct MHD_Response *find_gzip(struct http_renderer *renderer, enum http_page page,
-                                      const struct http_publication *publication, uint64_t generation,
-                                      uint64_t now_ms) {
+static int find_gzip(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
+                     uint64_t generation, uint64_t now_ms, struct MHD_Response **out) {
+    const struct http_made made = {generation, http_page_content_type(page), http_page_vary(page), HTTP_GZIP};
     size_t slot = http_cache_gzip(page);
-    struct MHD_Response *response = http_cache_find(&renderer->cache, slot, generation, now_ms);
-    if (response)
-        return response;
-    if (find_text(renderer, page, publication, generation, now_ms)) {
-        struct text *text = http_cache_begin(&renderer->cache, slot);
-        if (text && gzip_text(http_cache_text(&renderer->cache, page), text) == 0)
-            response = finish(renderer, slot, page, generation);
-    }
-    if (!response)
+    *out = http_cache_find(&renderer->cache, slot, generation, now_ms);
+    if (*out)
+        return 0;
+    struct MHD_Response *plain;
+    int r = find_text(renderer, page, publication, generation, now_ms, &plain);
+    if (r == 0 && !http_cache_make_room(&renderer->cache, slot, now_ms))
+        return -EBUSY;
+    struct text *text = r == 0 ? http_cache_begin(&renderer->cache, slot) : NULL;
+    if (r == 0)
+        r = text ? gzip_text(http_cache_text(&renderer->cache, page), text) : -ENOMEM;
+    if (r == 0)
+        r = finish(renderer, slot, &made, out);
+    if (r < 0)
         http_cache_drop(&renderer->cache, slot);
-    return response;
+    return r;
 }
 
-struct MHD_Response *http_render(struct http_renderer *renderer, enum http_page page, enum http_coding coding,
-                                 const struct http_publication *publication, uint64_t now_ms) {
+int http_render(struct http_renderer *renderer, enum http_page page, enum http_coding coding,
+                const struct http_publication *publication, uint64_t now_ms, struct MHD_Response **out) {
     uint64_t generation = http_page_changes(page) ? publication->generation : publication->view_generation;
-    return coding == HTTP_GZIP ? find_gzip(renderer, page, publication, generation, now_ms)
-                               : find_text(renderer, page, publication, generation, now_ms);
+    return coding == HTTP_GZIP ? find_gzip(renderer, page, publication, generation, now_ms, out)
+                               : find_text(renderer, page, publication, generation, now_ms, out);
+}
+
+// ---- history ----
+
+// What was asked, without a doubt where one part ends. NULL: out of memory.
+static char *key_of(const struct http_history_query *query, enum http_coding coding) {
+    const char *parts[] = {query->scope, query->metric, query->from, query->step};
+    struct text key = {0};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (parts[i])
+            text_format(&key, "%zu=%zu:%s", i, strlen(parts[i]), parts[i]);
+    text_string(&key, coding == HTTP_GZIP ? "z" : "");
+    text_append(&key, "", 1);
+    if (key.failed)
+        text_free(&key);
+    return key.data;
+}
+
+static int render_history(struct http_renderer *renderer, size_t slot, const struct http_history_query *query,
+                          enum http_coding coding, const struct http_publication *publication,
+                          struct http_history_answer *out) {
+    const struct http_made made = {publication->generation, "application/json", "Accept-Encoding", coding};
+    struct shown shown = {.history = NULL};
+    struct text *text = http_cache_begin(&renderer->cache, slot);
+    for (size_t i = 0; i < publication->n; i++)
+        shown.types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};
+    shown_count(&shown, publication->n);
+    int r = text ? http_history_render(renderer->history, query, &shown, coding, text, out->error, sizeof(out->error))
+                 : -ENOMEM;
+    if (r < 0)
+        return r;
+    atomic_fetch_add(&renderer->renders, 1);
+    return finish(renderer, slot, &made, &out->response);
+}
+
+int http_render_history(struct http_renderer *renderer, const struct http_history_query *query, enum http_coding coding,
+                        const struct http_publication *publication, uint64_t now_ms, struct http_history_answer *out) {
+    char *key = key_of(query, coding);
+    if (!key)
+        return -ENOMEM;
+    size_t slot = http_cache_keyed(&renderer->cache, key);
+    out->response = http_cache_find(&renderer->cache, slot, publication->generation, now_ms);
+    if (out->response)
+        return 0;
+    int r = http_cache_make_room(&renderer->cache, slot, now_ms)
+                ? render_history(renderer, slot, query, coding, publication, out)
+                : -EBUSY;
+    if (r < 0)
+        http_cache_drop(&renderer->cache, slot);
+    return r;
+}
+
+// ---- sending ----
+
+enum MHD_Result http_render_send(struct http_renderer *renderer, struct MHD_Connection *connection, int r,
+                                 struct MHD_Response *response, uint64_t now_ms) {
+    struct http_connection *slot = http_slot_of(connection);
+    if (r == -EBUSY)
+        return http_respond_busy(connection);
+    if (r < 0) {
+        http_cache_give_up(&renderer->cache);
+        return http_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
+    }
+    if (MHD_queue_response(connection, MHD_HTTP_OK, response) != MHD_YES)
+        return MHD_NO;
+    if (slot)
+        http_cache_read(&renderer->cache, response, &slot->reader, now_ms);
+    return MHD_YES;
 }

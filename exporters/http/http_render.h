@@ -13,6 +13,12 @@
 #include "exporters/http/http_newest.h"
 #include "exporters/web/web.h"
 
+// Of a query of the history: a response, or the mistake in it, cut.
+struct http_history_answer {
+    struct MHD_Response *response;
+    char error[ERROR_TEXT_MAX];
+};
+
 struct http_renderer {
     struct http_cache cache;
     struct http_history *history; // borrowed
@@ -20,9 +26,18 @@ struct http_renderer {
     atomic_size_t renders;        // how often a page has been rendered; another thread may read it
 };
 
-// Finds the page in this coding, which is not HTTP_CODING_NONE, or makes it. The cache owns the response. NULL if out
-// of memory.
-struct MHD_Response *http_render(struct http_renderer *renderer, enum http_page page, enum http_coding coding,
-                                 const struct http_publication *publication, uint64_t now_ms);
+// Finds the page in this coding, which is not HTTP_CODING_NONE, or makes it. The cache owns the response. Returns 0,
+// -ENOMEM, or -EBUSY if answers that are still read leave no room for another.
+int http_render(struct http_renderer *renderer, enum http_page page, enum http_coding coding,
+                const struct http_publication *publication, uint64_t now_ms, struct MHD_Response **out);
+
+// The same for what a query asks of the history: who asks the same of the same publication gets the same bytes. Also
+// -EINVAL, with the mistake.
+int http_render_history(struct http_renderer *renderer, const struct http_history_query *query, enum http_coding coding,
+                        const struct http_publication *publication, uint64_t now_ms, struct http_history_answer *out);
+
+// Sends what one of the two has just made, or where it returned another `r` than 0, why there is nothing.
+enum MHD_Result http_render_send(struct http_renderer *renderer, struct MHD_Connection *connection, int r,
+                                 struct MHD_Response *response, uint64_t now_ms);
 
 #endif

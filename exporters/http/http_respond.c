@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/http/http_respond.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "exporters/view/json_writer.h"
+#include "exporters/view/text.h"
 
 struct http_connection *http_slot_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -55,19 +55,15 @@ enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned st
     return http_respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
 }
 
-enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text *text, enum http_coding coding) {
-    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(text->length, text->data, free);
-    if (!response) {
-        text_free(text);
-        return MHD_NO;
-    }
-    enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, web_of(connection), "application/json") &&
-        MHD_add_response_header(response, "Vary", "Accept-Encoding") == MHD_YES &&
-        (coding != HTTP_GZIP || MHD_add_response_header(response, "Content-Encoding", "gzip") == MHD_YES))
-        r = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
-    return r;
+enum MHD_Result http_respond_not_acceptable(struct MHD_Connection *connection) {
+    return http_respond_text(connection, MHD_HTTP_NOT_ACCEPTABLE,
+                             "Accept-Encoding refuses every coding that there is: allow gzip or identity.\n");
+}
+
+enum MHD_Result http_respond_busy(struct MHD_Connection *connection) {
+    return http_respond(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
+                        "Answers that are still being read take all memory for them: try again in a second.\n",
+                        "Retry-After", "1");
 }
 
 enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char *error) {

@@ -7,9 +7,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-#include "exporters/http/http_accept.h"
 #include "exporters/http/http_connections.h"
-#include "exporters/view/text.h"
 #include "exporters/web/web.h"
 
 // The place of the connection; NULL: it has none.
@@ -27,7 +25,8 @@ enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned st
 // 400 and what is wrong with the request, as JSON.
 enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char *error);
 
-// A JSON document in this coding, which depends on the request; takes the text's memory, even on failure.
-enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text *text, enum http_coding coding);
+// 406: no coding is left; 503: the budget of answers leaves no room.
+enum MHD_Result http_respond_not_acceptable(struct MHD_Connection *connection);
+enum MHD_Result http_respond_busy(struct MHD_Connection *connection);
 
 #endif

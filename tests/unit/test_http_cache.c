@@ -12,6 +12,7 @@
 
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "exporters/http/http_cache.h"
+#include "exporters/http/http_connections.h"
 #include "tests/unit/exporter_host.h"
 
 enum { LARGE = 6 << 20 };
@@ -252,6 +254,199 @@ static void test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end(voi
     MHD_stop_daemon(daemon);
 }
 
+// ---- the budget ----
+
+enum { READERS = 6 };
+
+// A server whose connections are the budget's readers. It sends the newest of a page.
+struct counted {
+    struct http_cache *cache;
+    struct MHD_Daemon *daemon;
+    struct http_connection connections[READERS];
+    size_t n;
+    uint64_t generation;
+};
+
+static enum MHD_Result on_counted(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                                  const char *version, const char *body, size_t *body_length, void **request) {
+    struct counted *counted = context;
+    struct http_connection *slot = &counted->connections[counted->n];
+    struct MHD_Response *response = http_cache_find(counted->cache, HTTP_PAGE_METRICS_CPU, counted->generation, 0);
+    (void)url, (void)method, (void)version, (void)body, (void)body_length;
+    if (*request != slot) { // the headers
+        *request = slot;
+        return MHD_YES;
+    }
+    slot->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    counted->n++;
+    enum MHD_Result r = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    http_cache_read(counted->cache, response, &slot->reader, counted->n);
+    return r;
+}
+
+static void on_counted_end(void *context, struct MHD_Connection *connection, void **request,
+                           enum MHD_RequestTerminationCode code) {
+    struct counted *counted = context;
+    struct http_connection *slot = *request;
+    (void)connection, (void)code;
+    http_budget_end(&counted->cache->budget, &slot->reader);
+}
+
+static void counted_start(struct counted *counted, struct http_cache *cache) {
+    *counted = (struct counted){.cache = cache};
+    counted->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_counted, counted, MHD_OPTION_NOTIFY_COMPLETED,
+                                       on_counted_end, counted, MHD_OPTION_END);
+    assert_non_null(counted->daemon);
+}
+
+// A new publication, and a client that asks for it and reads nothing. False if the page must not be made.
+static bool ask_for_next(struct counted *counted, size_t length, int *fd) {
+    if (!http_cache_make_room(counted->cache, HTTP_PAGE_METRICS_CPU, 1000 + counted->n))
+        return false;
+    put(counted->cache, HTTP_PAGE_METRICS_CPU, ++counted->generation, length, 'a');
+    size_t n = counted->n;
+    *fd = ask(counted->daemon);
+    for (int i = 0; counted->n == n; i++) {
+        assert_true(i < 10000);
+        usleep(1000);
+        MHD_run(counted->daemon);
+    }
+    return true;
+}
+
+// Without reading: who reads is not the slowest any more.
+static bool was_reset(int fd) {
+    struct pollfd state = {.fd = fd};
+    return poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
+}
+
+// Runs the library until it has closed what was reset, and no more than so many bytes are left.
+static void run_until_within(struct counted *counted, size_t bytes) {
+    const struct http_budget *budget = &counted->cache->budget;
+    for (int i = 0; budget->leaving > 0 || budget->bytes > bytes; i++) {
+        assert_true(i < 10000);
+        usleep(1000);
+        MHD_run(counted->daemon);
+    }
+}
+
+// What the kernels of clients that do not read take before their buffers are full differs a little.
+static uint64_t no_progress(const struct http_reader *reader) {
+    (void)reader;
+    return 0;
+}
+
+static void test_the_slowest_reader_is_reset_where_pages_that_are_sent_exceed_the_budget(void **state) {
+    struct counted counted;
+    int fds[5];
+    const size_t length = HTTP_ANSWER_BYTES_MAX / 4;
+    counted_start(&counted, *state);
+    counted.cache->budget.progress = no_progress;
+    for (size_t i = 0; i < 3; i++)
+        assert_true(ask_for_next(&counted, length, &fds[i]));
+    assert_int_equal(counted.cache->budget.bytes, 3 * length);
+    assert_true(ask_for_next(&counted, length, &fds[3])); // four pages, and what the kernel holds: too much
+    run_until_within(&counted, 3 * length);
+    assert_int_equal(counted.cache->budget.bytes, 3 * length);
+    assert_true(was_reset(fds[0]));
+    for (size_t i = 1; i < 4; i++)
+        assert_false(was_reset(fds[i]));
+    assert_true(ask_for_next(&counted, length, &fds[4]));
+    run_until_within(&counted, 3 * length);
+    assert_true(was_reset(fds[1]));
+    for (size_t i = 0; i < 5; i++)
+        close(fds[i]);
+    run_until_within(&counted, length); // the newest is kept
+    MHD_stop_daemon(counted.daemon);
+    assert_null(counted.cache->budget.readers);
+    assert_int_equal(counted.cache->budget.leaving, 0);
+}
+
+static void read_some(struct counted *counted, int fd, size_t bytes) {
+    char *answer = malloc(bytes);
+    assert_non_null(answer);
+    for (size_t got = 0; got < bytes;) {
+        MHD_run(counted->daemon);
+        ssize_t r = recv(fd, answer, bytes - got, 0);
+        got += r > 0 ? (size_t)r : 0;
+    }
+    free(answer);
+}
+
+static void test_a_reader_that_reads_is_not_the_slowest_though_it_began_first(void **state) {
+    struct counted counted;
+    int fds[4];
+    const size_t length = HTTP_ANSWER_BYTES_MAX / 4;
+    counted_start(&counted, *state);
+    assert_true(ask_for_next(&counted, length, &fds[0]));
+    read_some(&counted, fds[0], length / 2);
+    for (size_t i = 1; i < 4; i++)
+        assert_true(ask_for_next(&counted, length, &fds[i]));
+    run_until_within(&counted, 3 * length);
+    assert_false(was_reset(fds[0]));
+    assert_int_equal(was_reset(fds[1]) + was_reset(fds[2]) + was_reset(fds[3]), 1);
+    for (size_t i = 0; i < 4; i++)
+        close(fds[i]);
+    MHD_stop_daemon(counted.daemon);
+}
+
+static void test_while_what_was_reset_is_still_there_nothing_new_is_made(void **state) {
+    struct counted counted;
+    int fds[2];
+    const size_t length = HTTP_ANSWER_BYTES_MAX - HTTP_UNREAD_BYTES_MAX;
+    counted_start(&counted, *state);
+    assert_true(ask_for_next(&counted, length, &fds[0]));
+    assert_false(ask_for_next(&counted, length, &fds[1])); // the first is reset, but not gone yet
+    run_until_within(&counted, length);                    // its memory is there for the next rendering
+    assert_true(was_reset(fds[0]));
+    assert_true(ask_for_next(&counted, length, &fds[1]));
+    assert_false(was_reset(fds[1]));
+    close(fds[0]);
+    close(fds[1]);
+    MHD_stop_daemon(counted.daemon);
+}
+
+static void test_pages_without_readers_go_before_readers(void **state) {
+    struct counted counted;
+    int fds[3];
+    counted_start(&counted, *state);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(ask_for_next(&counted, 2 * LARGE, &fds[i]));
+    put(counted.cache, HTTP_PAGE_SNAPSHOT_HOST, 1, LARGE / 3, 'b');
+    assert_true(has(counted.cache, HTTP_PAGE_SNAPSHOT_HOST, 1, 0));
+    counted.cache->pages[HTTP_PAGE_SNAPSHOT_SOCKET].expected = LARGE / 3;
+    assert_true(http_cache_make_room(counted.cache, HTTP_PAGE_SNAPSHOT_SOCKET, 1000));
+    assert_false(has(counted.cache, HTTP_PAGE_SNAPSHOT_HOST, 1, 0));
+    assert_true(has(counted.cache, HTTP_PAGE_METRICS_CPU, 3, 0));
+    for (size_t i = 0; i < 3; i++) {
+        assert_false(was_reset(fds[i]));
+        close(fds[i]);
+    }
+    MHD_stop_daemon(counted.daemon);
+}
+
+static void test_an_answer_of_a_key_is_found_again_and_the_oldest_gives_way(void **state) {
+    struct http_cache *cache = *state;
+    size_t first = http_cache_keyed(cache, strdup("a"));
+    put(cache, (enum http_page)first, 1, 100, 'a');
+    (void)http_cache_find(cache, first, 1, 10);
+    for (int i = 1; i < HTTP_KEYED_SLOTS; i++) {
+        char key[] = {(char)('a' + i), '\0'};
+        size_t other = http_cache_keyed(cache, strdup(key));
+        assert_int_not_equal(other, first);
+        put(cache, (enum http_page)other, 1, 100, 'b');
+        (void)http_cache_find(cache, other, 1, 10 + (uint64_t)i);
+    }
+    assert_int_equal(http_cache_keyed(cache, strdup("a")), first);
+    assert_non_null(http_cache_find(cache, first, 1, 100));
+    size_t second = http_cache_keyed(cache, strdup("another"));
+    assert_int_not_equal(second, first);
+    assert_null(http_cache_find(cache, second, 1, 100));
+    put(cache, (enum http_page)second, 1, 100, 'c');
+    assert_int_equal(http_cache_keyed(cache, strdup("a")), first);
+    assert_int_not_equal(http_cache_keyed(cache, strdup("b")), second);
+}
+
 int main(void) {
 #define WITH(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -265,6 +460,11 @@ int main(void) {
         WITH(test_what_could_not_be_rendered_leaves_nothing),
         WITH(test_a_page_that_is_being_sent_keeps_its_memory),
         WITH(test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end),
+        WITH(test_the_slowest_reader_is_reset_where_pages_that_are_sent_exceed_the_budget),
+        WITH(test_a_reader_that_reads_is_not_the_slowest_though_it_began_first),
+        WITH(test_while_what_was_reset_is_still_there_nothing_new_is_made),
+        WITH(test_pages_without_readers_go_before_readers),
+        WITH(test_an_answer_of_a_key_is_found_again_and_the_oldest_gives_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,17 +196,42 @@ static void test_a_page_is_compressed_once_for_each_publication(void **state) {
     for (uint64_t i = 0; i < 3; i++) {
         http_newest_publish(&newest, 0, &(struct http_published){f->view, f->snapshot}, i);
         struct http_publication publication = http_newest_take(&newest, i);
-        struct MHD_Response *gzip = http_render(&renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, i);
-        assert_non_null(gzip);
+        struct MHD_Response *gzip, *other;
+        assert_int_equal(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, i, &gzip), 0);
         for (int again = 0; again < 5; again++) {
-            assert_ptr_equal(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, i), gzip);
-            assert_non_null(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_IDENTITY, &publication, i));
+            assert_int_equal(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, i, &other), 0);
+            assert_ptr_equal(other, gzip);
+            assert_int_equal(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_IDENTITY, &publication, i, &other), 0);
+            assert_ptr_not_equal(other, gzip);
         }
         assert_int_equal(atomic_load(&renderer.renders), i + 1);
         http_publication_unref(&publication);
     }
     http_cache_deinit(&renderer.cache);
     http_newest_deinit(&newest);
+}
+
+static void test_a_history_is_rendered_once_for_each_question_and_publication(void **state) {
+    const struct fixture *f = *state;
+    char *first = ask(f, "GET", "/api/v1/history"), *again = ask(f, "GET", "/api/v1/history");
+    assert_int_equal(status_of(first), 200);
+    assert_string_equal(body_of(first), body_of(again));
+    assert_int_equal(http_server_renders(f->server), 1);
+    free(again);
+    free(ask_with(f, "GET", "/api/v1/history", "Accept-Encoding: gzip\r\n"));
+    assert_int_equal(http_server_renders(f->server), 2);
+    free(ask(f, "GET", "/api/v1/history?scope=socket"));
+    free(ask(f, "GET", "/api/v1/history?from=-60"));
+    assert_int_equal(http_server_renders(f->server), 4);
+    again = ask(f, "GET", "/api/v1/history");
+    assert_string_equal(body_of(first), body_of(again));
+    assert_int_equal(http_server_renders(f->server), 4);
+    free(again);
+    assert_page(f, "/api/v1/history?scope=none", 400, "Content-Type: application/json\r\n", "no history of scope none");
+    http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
+    free(ask(f, "GET", "/api/v1/history"));
+    assert_int_equal(http_server_renders(f->server), 5);
+    free(first);
 }
 
 static void test_who_refuses_every_coding_is_told_the_remedy(void **state) {
@@ -280,6 +305,7 @@ int main(void) {
         WITH(test_other_pages_have_one_format),
         WITH(test_every_page_is_the_same_compressed),
         WITH(test_a_page_is_compressed_once_for_each_publication),
+        WITH(test_a_history_is_rendered_once_for_each_question_and_publication),
         WITH(test_who_refuses_every_coding_is_told_the_remedy),
         WITH(test_a_zlib_that_takes_more_memory_compresses_too),
         cmocka_unit_test(test_texts_of_every_size_are_compressed_without_loss),
