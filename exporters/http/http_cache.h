@@ -7,8 +7,9 @@
 //
 // A page's memory is used again for its next rendering, because fresh memory costs more than the text in it: the kernel
 // clears each of its pages first. Memory goes back to the kernel when nobody has asked for a page for HTTP_KEPT_MS, or
-// when all pages together exceed HTTP_CACHE_BYTES_MAX; then the page that nobody asked for longest goes first. A page
-// that is still being sent keeps its memory until its last connection is done.
+// when all pages together exceed HTTP_CACHE_BYTES_MAX; then the page that nobody asked for longest goes first, of those
+// that nobody reads: the others would be made again for the next client, and exist twice. A page that is still being
+// sent keeps its memory until its last connection is done.
 //
 // A page has two slots: its text, numbered as the page, and the same compressed. A few more slots are for answers to
 // questions that differ, which a key tells apart. All that exists counts in the budget (http_budget.h).
