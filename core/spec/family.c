@@ -109,6 +109,8 @@ const struct family_info family_table[FAMILY_N] = {
                                   "1 where the last reload succeeded, else 0."},
     [FAMILY_CONFIG_SUCCESS_TIMESTAMP] = {PREFIX "config_last_reload_success_timestamp_seconds", "gauge",
                                          "When the configuration in force was loaded."},
+    [FAMILY_CERTIFICATE_EXPIRY] = {PREFIX "tls_certificate_expiry_timestamp_seconds", "gauge",
+                                   "When the server's TLS certificate expires."},
     [FAMILY_PROCESS_CPU] = {"process_cpu_seconds_total", "counter", "CPU time of topdownd, user and system."},
     [FAMILY_PROCESS_RESIDENT] = {"process_resident_memory_bytes", "gauge", "Resident memory of topdownd."},
     [FAMILY_PROCESS_VIRTUAL] = {"process_virtual_memory_bytes", "gauge", "Virtual memory of topdownd."},

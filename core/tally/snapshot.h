@@ -81,6 +81,7 @@ enum self_value {
     SELF_TEXTFILE_UP,              // 1, 0: the last time it was written, it could be or not; NaN: none, or not yet
     SELF_TEXTFILE_ERROR,           // errno of that failure; else 0
     SELF_TEXTFILE_FAILURES,        // total
+    SELF_CERTIFICATE_EXPIRY,       // of the server's TLS certificate, seconds since the epoch; NaN: no TLS
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };

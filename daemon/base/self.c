@@ -11,7 +11,7 @@ double self_realtime_seconds(const struct self *self) { return self->clocks->rea
 void self_note_counted(struct self *self) { self->counted = true; }
 
 void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns) {
-    *self = (struct self){.clocks = clocks};
+    *self = (struct self){.clocks = clocks, .certificate_expiry_seconds = NAN};
     self->counted_seconds = self_realtime_seconds(self);
     budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, (struct budget_cost){0});
     self_note_config(self, true);
@@ -109,6 +109,7 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     values[SELF_TEXTFILE_UP] = self->textfile.tried ? (double)(self->textfile.error == 0) : NAN;
     values[SELF_TEXTFILE_ERROR] = self->textfile.tried ? -(double)self->textfile.error : NAN;
     values[SELF_TEXTFILE_FAILURES] = self->textfile.tried ? (double)self->textfile.failures : NAN;
+    values[SELF_CERTIFICATE_EXPIRY] = self->certificate_expiry_seconds;
     values[SELF_BUDGET_USED] = self->budget.used;
     values[SELF_PROCESS_CPU_SECONDS] = self->process.cpu_seconds;
     values[SELF_PROCESS_RESIDENT_BYTES] = self->process.resident_bytes;

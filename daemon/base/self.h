@@ -31,6 +31,7 @@ struct self {
         int error;         // negative errno of the last time; 0: it was written
         uint64_t failures; // total
     } textfile;
+    double certificate_expiry_seconds; // of the HTTP server's, since the epoch; NaN: no TLS
     struct host_process process;
     struct budget budget;
 };

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
+#include <time.h>
 
 #include "core/base/decimal.h"
 #include "daemon/check/advice.h"
@@ -146,6 +147,15 @@ static void advise_protection(const struct config_listen *listen, const struct w
     }
 }
 
+static void advise_certificate(const struct web *web, struct advice *advice) {
+    char text[ERROR_TEXT_MAX];
+    if (!protection_describe_expiry(web, (double)time(NULL), text, sizeof text))
+        return;
+    const struct web_file *file = &web->settings->tls.certificate;
+    advice_add(advice, "certificate_expires", protection_expiry_remedy, "%s", text);
+    advice_place(advice, (struct config_origin){web->settings->file, file->line, file->column});
+}
+
 static void advise_addresses(const struct setup *setup, const struct web *web, struct advice *advice) {
     const struct config *config = setup->config;
     size_t said = advice->n;
@@ -164,6 +174,7 @@ void advice_outputs(const struct setup *setup, const struct web *web, bool socke
     advise_textfile(setup, advice);
     if (!sockets)
         advise_addresses(setup, web, advice);
+    advise_certificate(web, advice);
     if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path) {
         advice_add(advice, "nobody_reads", "name an address, a text file or a recording",
                    "nobody can read what is measured: listen is none");

@@ -2,6 +2,7 @@
 #include "daemon/run/protection.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "exporters/http/http_listen.h"
 
 // RETRY_LOOKS: what is wrong is read again after so many looks, as a file that it names may be there by then.
-enum { FILES_MAX = 4, RETRY_LOOKS = 5, ACCURACY_US = 250000 };
+enum { FILES_MAX = 4, RETRY_LOOKS = 5, ACCURACY_US = 250000, DAY_SECONDS = 86400 };
 
 // What tells a file from the one that was there before.
 struct stamp {
@@ -59,6 +60,37 @@ bool protection_describe_passwords(const struct web *web, const struct http_addr
     if (!web || web->tls || web->settings->n_users == 0 || http_listen_is_loopback(address->address))
         return false;
     return snprintf(out, size, "passwords for %s go over the network as they are", address->text) > 0;
+}
+
+// ---- certificates that expire ----
+
+const char protection_expiry_remedy[] = "renew the certificate in cert_file: topdownd reads it again by itself";
+
+double protection_expiry_seconds(const struct web *web) {
+    return web && web->tls ? web_tls_expiry_seconds(web->tls) : NAN;
+}
+
+bool protection_describe_expiry(const struct web *web, double now_seconds, char *out, size_t size) {
+    double left_days = (protection_expiry_seconds(web) - now_seconds) / DAY_SECONDS;
+    if (!(left_days <= PROTECTION_EXPIRES_SOON_DAYS)) // or NaN
+        return false;
+    char date[32] = "";
+    struct tm utc;
+    const time_t end = (time_t)protection_expiry_seconds(web);
+    if (gmtime_r(&end, &utc))
+        (void)strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
+    const char *path = web->settings->tls.certificate.path;
+    if (left_days <= 0)
+        return snprintf(out, size, "%.250s: this certificate has expired, %s: clients refuse it", path, date) > 0;
+    return snprintf(out, size, "%.250s: this certificate expires in %.1f days, %s", path, left_days, date) > 0;
+}
+
+// What is in force has changed.
+static void note_expiry(const struct protection *protection) {
+    char text[ERROR_TEXT_MAX];
+    *protection->caller.expiry_seconds = protection_expiry_seconds(protection->web);
+    if (protection_describe_expiry(protection->web, (double)time(NULL), text, sizeof text))
+        log_warning("%s: %s", text, protection_expiry_remedy);
 }
 
 // ---- files that change ----
@@ -179,6 +211,7 @@ int protection_change(struct protection *protection, struct web *web, struct err
     protection->wrong_looks = 0;
     protection->why[0] = '\0';
     note_read(protection);
+    note_expiry(protection);
     return 0;
 }
 
@@ -193,6 +226,7 @@ int protection_new(sd_event *loop, const struct options *options, struct http_se
         return -ENOMEM;
     *protection = (struct protection){.options = options, .server = server, .caller = *caller, .web = web_ref(web)};
     int r = 0;
+    note_expiry(protection);
     if (web) {
         note_read(protection);
         r = sd_event_add_time_relative(loop, &protection->timer, CLOCK_MONOTONIC, PROTECTION_LOOK_US, ACCURACY_US,

@@ -36,14 +36,23 @@ extern const char protection_remedy[];
 bool protection_describe_passwords(const struct web *web, const struct http_address *address, char *out, size_t size);
 extern const char protection_passwords_remedy[];
 
+// When the server's certificate expires, in seconds since the epoch; NaN: there is none (no TLS, no web configuration).
+double protection_expiry_seconds(const struct web *web);
+
+// Writes that the server's certificate has expired at that time, or will soon. False if it is good for longer.
+enum { PROTECTION_EXPIRES_SOON_DAYS = 14 };
+bool protection_describe_expiry(const struct web *web, double now_seconds, char *out, size_t size);
+extern const char protection_expiry_remedy[];
+
 // What the caller does besides: it is told how each reading of changed files has ended.
 struct protection_caller {
     void (*begin)(void *context); // before it
     void (*end)(bool in_force, void *context);
     void *context;
+    double *expiry_seconds; // set to that of what is in force, whenever it changes
 };
 
-// Watches the files of `web`, which is in force at the server. Returns 0 or a negative errno. `loop`, `options` and the
+// Watches the files of `web`, which is in force at the server, and warns of a certificate that expires. Returns 0 or a negative errno. `loop`, `options` and the
 // server must outlive it.
 int protection_new(sd_event *loop, const struct options *options, struct http_server *server, struct web *web,
                    const struct protection_caller *caller, struct protection **out);

@@ -70,6 +70,7 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
     self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
+    s->self.certificate_expiry_seconds = protection_expiry_seconds(protection_web(s->protection));
     s->readers = (struct readers){.cpus_read = listening_cpus_read, .context = s->listening};
     int r = engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
     engine_attend_all(s->engines, s->n_engines, &s->readers);
@@ -439,7 +440,7 @@ static void service_close(struct service *s) {
 
 // The server, and the watch over what protects it.
 static int open_server(struct service *s, const struct inherited *inherited) {
-    const struct protection_caller caller = {begin_reading, end_reading, s};
+    const struct protection_caller caller = {begin_reading, end_reading, s, &s->self.certificate_expiry_seconds};
     struct listening_request request = {.config = s->setup->config, .inherited = inherited};
     int r = protection_load(s->options, &s->errors, &request.web);
     if (r == 0)

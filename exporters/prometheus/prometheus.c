@@ -252,6 +252,8 @@ static void add_info(struct prometheus_page *page, const struct view *view) {
     page_series_fixed(page, config, 2, 1);
     add_self(page, view, FAMILY_CONFIG_SUCCESSFUL, PAGE_WHOLE, SELF_CONFIG_SUCCESSFUL);
     add_self(page, view, FAMILY_CONFIG_SUCCESS_TIMESTAMP, PAGE_REAL, SELF_CONFIG_SUCCESS_TIMESTAMP);
+    add_self(page, view, FAMILY_CERTIFICATE_EXPIRY, PAGE_REAL, SELF_CERTIFICATE_EXPIRY);
+    page->n_rare++; // only with TLS, which may be configured for one host and not the next
 }
 
 static void add_categories_of_sockets(struct prometheus_page *page, const struct view *view) {

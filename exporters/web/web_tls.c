@@ -6,6 +6,7 @@
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct web_tls {
     gnutls_certificate_credentials_t credentials;
     gnutls_priority_t priority;
     enum web_client_auth client_auth;
+    double expiry_seconds;
 };
 
 // ---- files ----
@@ -116,6 +118,19 @@ static int load_pair(struct web_tls *tls, const struct web_settings *settings, s
     return r;
 }
 
+// Certificates of authorities that are sent with it live longer, or are of no use to the clients of today anyway.
+static double find_expiry(const struct web_tls *tls) {
+    gnutls_x509_crt_t *chain;
+    unsigned n = 0;
+    if (gnutls_certificate_get_x509_crt(tls->credentials, 0, &chain, &n) < 0)
+        return NAN;
+    time_t end = n > 0 ? gnutls_x509_crt_get_expiration_time(chain[0]) : -1;
+    for (unsigned i = 0; i < n; i++)
+        gnutls_x509_crt_deinit(chain[i]);
+    gnutls_free(chain);
+    return end < 0 || end == GNUTLS_X509_NO_WELL_DEFINED_EXPIRATION ? NAN : (double)end;
+}
+
 static int load_ca(struct web_tls *tls, const struct web_settings *settings, struct errors *errors) {
     gnutls_datum_t ca = {0};
     if (!settings->tls.client_ca.path)
@@ -172,6 +187,8 @@ int web_tls_new(const struct web_settings *settings, struct errors *errors, stru
     if (r == 0)
         r = load_pair(tls, settings, errors);
     if (r == 0)
+        tls->expiry_seconds = find_expiry(tls);
+    if (r == 0)
         r = load_ca(tls, settings, errors);
     if (r == 0)
         r = prepare(tls, settings, errors);
@@ -181,6 +198,8 @@ int web_tls_new(const struct web_settings *settings, struct errors *errors, stru
         *out = tls;
     return r;
 }
+
+double web_tls_expiry_seconds(const struct web_tls *tls) { return tls->expiry_seconds; }
 
 struct web_tls *web_tls_free(struct web_tls *tls) {
     if (!tls)

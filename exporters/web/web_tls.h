@@ -12,6 +12,10 @@ struct web_tls; // private
 
 // Reads the files that the settings name. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
 int web_tls_new(const struct web_settings *settings, struct errors *errors, struct web_tls **out);
+
+// When the server's own certificate, the first of its chain, expires: seconds since the epoch; NaN: it does not say so.
+double web_tls_expiry_seconds(const struct web_tls *tls);
+
 struct web_tls *web_tls_free(struct web_tls *tls); // no session may use it any more
 
 // Makes a new session of the TLS library (gnutls_session_t), before its handshake, use this. Returns 0 or -EIO.

@@ -33,8 +33,8 @@ def check(*words, yaml=None, web=None):
     for warning in said["warnings"]:
         words, printed = LEFT.sub("", warning["text"]), LEFT.sub("", text.stdout)
         assert words in printed and (warning["remedy"] or "") in printed, (warning, text)
-        place = f"{config}:{warning['line']}: "
-        assert (warning["file"] == config) == (warning["line"] > 0) == (warning["column"] > 0), warning
+        place = f"{warning['file']}:{warning['line']}: "
+        assert (warning["file"] in (config, *options[1:])) == (warning["line"] > 0) == (warning["column"] > 0), warning
         assert warning["line"] == 0 or f"warning: {place}{words}" in printed, (warning, text)
     for mistake in said["mistakes"]:
         assert mistake["text"] in text.stderr, (mistake, text)
@@ -195,6 +195,13 @@ def test_protection_is_judged_as_a_whole():
             if subprocess.run(["openssl", *command], capture_output=True, check=False).returncode != 0:
                 raise e2e.Skip("openssl makes no certificate")
         tls = f"tls_server_config: {{cert_file: {folder}/c, key_file: {folder}/k}}\n"
+        done = subprocess.run(["openssl", "req", "-x509", "-key", f"{folder}/k", "-out", f"{folder}/soon", "-subj", "/CN=x", "-days", "10"],
+                              capture_output=True, check=False)
+        assert done.returncode == 0, done
+        soon = tls.replace(f"{folder}/c", f"{folder}/soon") + USERS
+        assert warnings_of(yaml=OPEN, web=soon) == warnings_of("--web.systemd-socket", yaml=OPEN, web=soon) == {"certificate_expires"}
+        warning, = [each for each in check(yaml=OPEN, web=soon)[1]["warnings"] if each["check"] == "certificate_expires"]
+        assert (warning["line"], warning["column"]) == (1, 32) and f"{folder}/soon: this certificate expires in " in warning["text"], warning
         mutual = tls.replace("}", f", client_auth_type: RequireAndVerifyClientCert, client_ca_file: {folder}/c}}")
         assert warnings_of(yaml=OPEN, web=tls) == {"tls_without_authentication"}
         assert warnings_of(yaml=OPEN, web=tls + USERS) == warnings_of(yaml=OPEN, web=mutual) == set()

@@ -543,6 +543,12 @@ def test_a_reload_that_failed_is_told():
                 {("TopdowndReloadFailed", "web-1", "web")})
 
 
+def test_a_certificate_that_expires_within_two_weeks_is_told_an_hour_later():
+    # promtool's time begins at 0, so that the certificate has 14 days left after 30 minutes
+    check_alert(changed("topdownd_tls_certificate_expiry_timestamp_seconds", stays((14 * 86400 + 1800, 120))), 85, 95,
+                {("TopdowndCertificateExpires", "web-1", "web")})
+
+
 if __name__ == "__main__":
     promtool.need()
     e2e.run_tests()

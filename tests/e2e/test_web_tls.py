@@ -31,6 +31,35 @@ def own_files():
     return files
 
 
+def seconds(text):
+    """Of a time as openssl prints it, since the epoch."""
+    return ssl.cert_time_to_seconds(text.strip().split("=", 1)[1])
+
+
+def test_the_metric_is_when_the_certificate_in_force_expires():
+    files = own_files()
+    name = "topdownd_tls_certificate_expiry_timestamp_seconds"
+    with web_files.Served(files.tls()) as daemon:
+        tls = web_files.context(files)
+
+        def shows(certificate):
+            wanted = seconds(web_files.openssl("x509", "-in", files.path(certificate), "-noout", "-enddate"))
+            page = web_files.ask(daemon.port, tls=tls).text()
+            return name in page and e2e.value_of(page, name) == wanted
+        e2e.wait_for(lambda: shows("server.pem"), "the first certificate's")
+        assert f"{files.path('server.pem')}: this certificate expires in " in daemon.log(), daemon.log()
+        files.certificate("longer", days=400)
+        for kind in ("pem", "key"):
+            os.rename(files.path(f"longer.{kind}"), files.path(f"server.{kind}"))
+        before = daemon.log().count("this certificate expires")
+        e2e.wait_for(lambda: shows("server.pem"), "the new certificate's")
+        assert daemon.log().count("this certificate expires") == before, "400 days are long enough"
+        assert daemon.stop() >= 0
+    with web_files.Served(files.write("http_server_config:\n")) as daemon:
+        assert name not in web_files.ask(daemon.port).text()
+        assert daemon.stop() >= 0
+
+
 def successful(port, tls):
     return e2e.value_of(web_files.ask(port, tls=tls).text(), "topdownd_config_last_reload_successful")
 

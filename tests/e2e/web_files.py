@@ -37,14 +37,14 @@ class Files:
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.path(f"{name}.key"),
                 "-out", self.path(f"{name}.pem"), "-subj", f"/CN={name}", "-days", "2")
 
-    def certificate(self, name, usage="serverAuth", authority="ca"):
+    def certificate(self, name, usage="serverAuth", authority="ca", days=2):
         """Makes NAME.pem and NAME.key; returns the serial number."""
         self.serial += 1
         e2e.write_text(self.path(f"{name}.ext"), f"subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage={usage}\n")
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.path(f"{name}.key"),
                 "-out", self.path(f"{name}.csr"), "-subj", f"/CN={name}")
         openssl("x509", "-req", "-in", self.path(f"{name}.csr"), "-CA", self.path(f"{authority}.pem"), "-CAkey",
-                self.path(f"{authority}.key"), "-set_serial", str(self.serial), "-out", self.path(f"{name}.pem"), "-days", "2",
+                self.path(f"{authority}.key"), "-set_serial", str(self.serial), "-out", self.path(f"{name}.pem"), "-days", str(days),
                 "-extfile", self.path(f"{name}.ext"))
         return self.serial
 

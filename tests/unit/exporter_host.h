@@ -207,6 +207,7 @@ static inline void host_fill_self(const struct exporter_host *host, struct snaps
         snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no recording
     for (int v = SELF_TEXTFILE_UP; v <= SELF_TEXTFILE_FAILURES; v++)
         snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no text file
+    snapshot->values[snapshot_self(host->layout, SELF_CERTIFICATE_EXPIRY)] = NAN; // no TLS
 }
 
 // An adaptive schedule with both of the catalog's groups. The second was raised, lowered, and raised again.

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -44,7 +45,8 @@ static unsigned readings(void) {
     struct http_server *server;
     struct protection *protection;
     sd_event *loop;
-    const struct protection_caller caller = {count_reading, ignore_end, &n};
+    double expiry_seconds = 0;
+    const struct protection_caller caller = {count_reading, ignore_end, &n, &expiry_seconds};
     assert_true(fd >= 0 && write(fd, "http_server_config:\n", 20) == 20);
     assert_int_equal(protection_load(&options, &errors, &web), 0);
     assert_int_equal(http_server_new(NULL, 0, &server), 0);
@@ -52,6 +54,7 @@ static unsigned readings(void) {
     assert_true(sd_event_new(&loop) >= 0);
     assert_int_equal(protection_new(loop, &options, server, web, &caller, &protection), 0);
     assert_true(sd_event_run(loop, 4 * (uint64_t)PROTECTION_LOOK_US) > 0);
+    assert_true(isnan(expiry_seconds)); // there is no certificate
     protection_free(protection);
     sd_event_unref(loop);
     http_server_free(server);
