@@ -4,7 +4,8 @@
 set(CPACK_GENERATOR DEB RPM)
 set(CPACK_PACKAGE_NAME topdownd)
 set(CPACK_PACKAGE_VENDOR topdownd)
-set(CPACK_PACKAGE_CONTACT "topdownd maintainers <maintainers@topdownd.invalid>" CACHE STRING "Maintainer of the packages")
+# Debian's policy wants a mail address, and there is none: this one says where to look, and no host of its name can exist (RFC 6761)
+set(CPACK_PACKAGE_CONTACT "topdownd authors <see-SECURITY.md@no-mail.invalid>" CACHE STRING "Maintainer of the packages")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measure the bottlenecks of a host's CPUs, for Prometheus")
 set(CPACK_PACKAGE_DESCRIPTION "topdownd counts CPU events on every CPU of a host, all year. It rotates groups
 of events over the hardware's few counters and computes Topdown metrics from

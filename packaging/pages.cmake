@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The documentation as it is installed: README.md and the pages of docs/ in one folder, without those for developers. Links lead to
+# The documentation as it is installed: README.md, SECURITY.md and the pages of docs/ in one folder, without those for developers. Links lead to
 # where a host has the file, or become text.
 file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
 list(FILTER pages EXCLUDE REGEX "/(ARCHITECTURE|RELEASING)\\.md$")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md ${pages})
-foreach(page README.md ${pages})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md SECURITY.md ${pages})
+foreach(page README.md SECURITY.md ${pages})
   get_filename_component(name ${page} NAME)
   file(READ ${page} text)
   string(REGEX REPLACE "!\\[[^]]*\\]\\([^)]*\\)\n\n" "" text "${text}")
@@ -15,6 +15,7 @@ foreach(page README.md ${pages})
   string(REPLACE "[docs/" "[" text "${text}")
   string(REPLACE "](docs/" "](" text "${text}")
   string(REPLACE "](../README.md" "](README.md" text "${text}")
+  string(REPLACE "](../SECURITY.md" "](SECURITY.md" text "${text}")
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pages/${name} CONTENT "@text@" @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/pages/${name} DESTINATION ${topdownd_doc})
 endforeach()

@@ -69,6 +69,7 @@ def test_the_deb_holds_what_a_host_needs():
     fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", deb()).splitlines() if re.match(r"\S+: ", line))
     assert (fields["Package"], fields["Version"]) == ("topdownd", f"{version()}-1"), fields
     assert all(name in fields["Depends"] for name in ("libc6", "libmicrohttpd12", "libsystemd0", "libyaml-0-2")), fields
+    assert fields["Maintainer"] == "topdownd authors <see-SECURITY.md@no-mail.invalid>", "no address that looks like one"
     # what packages for another architecture say, for which dpkg-shlibdeps has no answer
     told = e2e.read_text(f"{ROOT}/packaging/package.cmake").replace("\\\n", "")
     assert fields["Depends"].startswith("libcrypt1, systemd | "), "what is opened for passwords, and what no library asks for"
@@ -151,7 +152,7 @@ def test_links_of_the_installed_pages_lead_somewhere():
     with tempfile.TemporaryDirectory() as folder:
         run("dpkg-deb", "-x", deb(), folder)
         pages = glob.glob(f"{folder}/usr/share/doc/topdownd/*.md")
-        assert len(pages) == len(glob.glob(f"{ROOT}/docs/*.md")) - len(("ARCHITECTURE", "RELEASING")) + len(("README",)), pages
+        assert len(pages) == len(glob.glob(f"{ROOT}/docs/*.md")) - len(("ARCHITECTURE", "RELEASING")) + len(("README", "SECURITY")), pages
         links = {(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", e2e.read_text(page))
                  if not link.startswith("http")}
         for page, link in links:
