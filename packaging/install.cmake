@@ -18,7 +18,9 @@ endif()
 configure_file(systemd/socket-activation.conf.in systemd/socket-activation.conf @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/systemd/socket-activation.conf DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd/systemd)
 configure_file(systemd/topdownd.service.in systemd/topdownd.service @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/systemd/topdownd.service systemd/topdownd.socket DESTINATION lib/systemd/system)
+configure_file(systemd/topdownd-memory.service.in systemd/topdownd-memory.service @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/systemd/topdownd.service ${CMAKE_BINARY_DIR}/systemd/topdownd-memory.service
+              systemd/topdownd.socket DESTINATION lib/systemd/system)
 install(FILES packaging/journal/topdownd.catalog DESTINATION lib/systemd/catalog)
 install(FILES systemd/topdownd.sysusers DESTINATION lib/sysusers.d RENAME topdownd.conf)
 

@@ -60,7 +60,7 @@ static void explain(int of_tables, bool has_channels) {
     if (of_tables == -EACCES)
         (void)fputs(
             "topdownd: only root can read the speed of the memory: 'topdownd memory save' as root leaves it for "
-            "others; topdownd.service does so before it starts\n",
+            "others; topdownd-memory.service does so before the daemon starts\n",
             stderr);
     else if (of_tables < 0)
         (void)fputs(

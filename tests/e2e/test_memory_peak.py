@@ -4,6 +4,7 @@ them, finds it there."""
 
 import json
 import os
+import shutil
 import stat
 import struct
 import subprocess
@@ -124,11 +125,31 @@ def test_a_folder_that_is_missing_is_told_of():
     assert "No such file or directory" in lost.ask("save", status=1).stderr
 
 
-def test_the_unit_runs_it_as_root_before_the_service():
-    unit = e2e.read_text(os.path.join(ROOT, "systemd/topdownd.service.in"))
-    lines = [line for line in unit.splitlines() if line.startswith("Exec")]
-    assert lines[:2] == ["ExecStartPre=-+@CMAKE_INSTALL_FULL_SBINDIR@/topdownd memory save",
-                         "ExecStart=@CMAKE_INSTALL_FULL_SBINDIR@/topdownd run"], lines
+def test_the_services_user_may_with_one_capability_and_not_without():
+    """As topdownd-memory.service runs it; without ambient capabilities, an exec leaves a user none."""
+    need_root()
+    if not shutil.which("setpriv"):
+        raise e2e.Skip("setpriv is not installed (Debian package util-linux)")
+    for capability, status in (("+dac_read_search", 0), ("", 1)):
+        made = host(module(4800))
+        os.chown(made.run_folder, USER, USER)
+        only = ["-all", capability] if capability else ["-all"]
+        command = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs",
+                   *(f"--{which}-{'set' if which == 'bounding' else 'caps'}={','.join(only)}" for which in ("inh", "ambient", "bounding")),
+                   BINARY, "memory", "save", "--path.sysfs", made.sysfs, "--path.run", made.run_folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        if done.returncode == 127 or "setpriv:" in done.stderr:
+            raise e2e.Skip(f"no capabilities to give: {done.stderr.strip()}")
+        assert done.returncode == status, done
+        assert os.path.exists(os.path.join(made.run_folder, SAVED)) == (status == 0), done
+
+
+def test_a_unit_of_its_own_runs_it_before_the_service():
+    unit = e2e.read_text(os.path.join(ROOT, "systemd/topdownd-memory.service.in")).splitlines()
+    assert [line for line in unit if line.startswith("Exec")] == ["ExecStart=-@CMAKE_INSTALL_FULL_SBINDIR@/topdownd memory save"], unit
+    service = e2e.read_text(os.path.join(ROOT, "systemd/topdownd.service.in")).splitlines()
+    assert "Wants=topdownd-memory.service" in service and "After=network.target topdownd-memory.service" in service, service
+    assert not [line for line in service if line.startswith("ExecStartPre")], "nothing of the service runs as root"
 
 
 if __name__ == "__main__":

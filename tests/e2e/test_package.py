@@ -37,6 +37,7 @@ def rpm():
 
 # What both packages have; the man pages, the documentation and the completions of zsh are where each system wants them.
 FILES = {CONFIG, "/usr/sbin/topdownd", "/usr/lib/systemd/system/topdownd.service", "/usr/lib/systemd/system/topdownd.socket",
+         "/usr/lib/systemd/system/topdownd-memory.service",
          "/usr/lib/sysusers.d/topdownd.conf", "/usr/lib/systemd/catalog/topdownd.catalog",
          "/usr/share/bash-completion/completions/topdownd", "/usr/share/topdownd/remedies/90-topdownd.conf",
          "/usr/share/topdownd/remedies/cap-sys-admin.conf"} | {

@@ -21,7 +21,7 @@ from packages import need
 
 BINARY, ROOT = e2e.arguments()
 BUILD = os.path.dirname(BINARY)
-UNIT = "topdownd.service"
+UNIT, HELPER = "topdownd.service", "topdownd-memory.service"
 DROP_IN = f"/etc/systemd/system/{UNIT}.d/test.conf"
 
 # Short times for the test alone; what they are the times of is as in the unit.
@@ -168,6 +168,17 @@ def check_start(container):
     return page
 
 
+def check_helper(container):
+    """It has run before this start, and runs before the next one; what systemd itself could not do is a status above 200."""
+    name = "ExecMainExitTimestampMonotonic"
+    before, status = int(container.show(name, HELPER)), int(container.show("ExecMainStatus", HELPER))
+    assert before > 0 and status in (0, 1), container.run("journalctl", "-u", HELPER, status=None)
+    container.run("systemctl", "restart", UNIT)
+    assert before < int(container.show(name, HELPER)) <= int(container.show("ExecMainStartTimestampMonotonic")), "it ended before the service began"
+    assert container.run("stat", "-c", "%U:%G %a", "/run/topdownd") == "topdownd:topdownd 750\n"
+    e2e.wait_for(container.scrape, "a page after the restart")
+
+
 def check_counting(container):
     """The capability and the filter of system calls let it count."""
     e2e.wait_for(lambda: re.search(r'^topdownd_pmu_up\{[^}]*\} 1$', container.scrape(), re.M), "counts:\n" + container.scrape())
@@ -275,6 +286,7 @@ def test_a_life_of_the_service():
         os.chmod(folder, 0o755)
         with booted(folder) as container:
             check_start(container)
+            check_helper(container)
             prometheus = Prometheus(container) if shutil.which("prometheus") else None
             exposure = [check_exposure(container, 1.5)]
             check_counting(container)

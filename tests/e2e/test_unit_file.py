@@ -13,7 +13,7 @@ import e2e
 
 BINARY, ROOT = e2e.arguments()
 BUILD = os.path.dirname(BINARY)
-EXPOSURE, EXPOSURE_OF_SOCKETS = 1.5, 1.2  # at most
+EXPOSURE, EXPOSURE_OF_SOCKETS, EXPOSURE_OF_HELPER = 1.5, 1.2, 0.8  # at most
 
 
 def run(*command):
@@ -60,8 +60,8 @@ def need_own_mounts(root):
         raise e2e.Skip(f"no mounts of one's own (root and overlayfs are needed): {done.stderr.strip()}")
 
 
-def unit_text(root):
-    return e2e.read_text(os.path.join(root, "usr/lib/systemd/system/topdownd.service"))
+def unit_text(root, name="topdownd.service"):
+    return e2e.read_text(os.path.join(root, "usr/lib/systemd/system", name))
 
 
 def settings(text):
@@ -76,7 +76,7 @@ def test_systemd_finds_no_fault_with_the_unit_as_it_is_installed():
     with installed() as root:
         need_own_mounts(root)
         manuals = "yes" if shutil.which("man") else "no"  # whether those that it names exist
-        verify = on_the_host(root, "systemd-analyze", "verify", f"--man={manuals}", "topdownd.service")
+        verify = on_the_host(root, "systemd-analyze", "verify", f"--man={manuals}", "topdownd.service", "topdownd-memory.service")
         done = run(*verify)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
         # What it says of faults, so that silence means something.
@@ -139,9 +139,24 @@ def test_the_unit_exposes_little():
     with installed() as root:
         text = unit_text(root)
         sockets = text + e2e.read_text(os.path.join(root, "usr/share/topdownd/systemd/socket-activation.conf"))
-    alone, activated = exposure_of(text), exposure_of(sockets)
-    assert alone <= EXPOSURE and activated <= EXPOSURE_OF_SOCKETS, (alone, activated)
-    return f"exposure {alone}, with sockets from systemd {activated}"
+        helper = unit_text(root, "topdownd-memory.service")
+    alone, activated, before = exposure_of(text), exposure_of(sockets), exposure_of(helper)
+    assert alone <= EXPOSURE and activated <= EXPOSURE_OF_SOCKETS and before <= EXPOSURE_OF_HELPER, (alone, activated, before)
+    return f"exposure {alone}, with sockets from systemd {activated}; of the helper {before}"
+
+
+def test_the_helper_before_the_start_reads_and_no_more():
+    with installed() as root:
+        helper, service = settings(unit_text(root, "topdownd-memory.service")), settings(unit_text(root))
+    assert helper["AmbientCapabilities"] == helper["CapabilityBoundingSet"] == ["CAP_DAC_READ_SEARCH"], helper
+    assert helper["User"] == service["User"] == ["topdownd"] and helper["NoNewPrivileges"] == ["yes"], helper
+    assert helper["PrivateNetwork"] == ["yes"] and helper["ProtectSystem"] == ["strict"] and "ReadWritePaths" not in helper, helper
+    # both make the same folder, so that neither takes it from the other
+    assert [helper[key] for key in ("RuntimeDirectory", "RuntimeDirectoryMode")] == \
+        [service[key] for key in ("RuntimeDirectory", "RuntimeDirectoryMode")] and helper["RuntimeDirectoryPreserve"] == ["yes"], helper
+    assert helper["ExecStart"] == ["-" + service["ExecStart"][0].split()[0] + " memory save"], helper
+    assert "ExecStartPre" not in service and "topdownd-memory.service" in service["Wants"][0].split(), service
+    assert "topdownd-memory.service" in service["After"][0].split(), service
 
 
 def test_only_a_mistake_is_final():
