@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
+#include <dlfcn.h>
+#include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "core/spec/catalog_builder.h"
@@ -13,14 +13,32 @@
 
 // Any bytes that a client sends to the server, at once or in pieces as the first byte says, get answers of HTTP or the
 // end of the connection, and the server answers others meanwhile.
+//
+// The server never gets its thread and nobody connects to its port: connections are pairs of local sockets that are
+// handed to the HTTP library, and this program runs the library between what it sends and what it reads. So a run needs
+// no switch of threads, of which a request over TCP takes several. That thread and TCP are what e2e/test_connections.py
+// is about.
 
-enum { PATIENCE_SECONDS = 120, PIECES = 4 };
+enum { PIECES = 4, RUNS_MAX = 1000, ENDS_MAX = 16 };
+
+typedef const union MHD_DaemonInfo *info_function(struct MHD_Daemon *daemon, enum MHD_DaemonInfoType what, ...);
 
 int LLVMFuzzerInitialize(int *n_arguments, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct sockaddr_in address;
+static struct MHD_Daemon *library; // the server's
+static info_function *ask_library;
 static int other; // a client's connection that stays open
+
+// In the place of the library's, which the server calls when it begins to listen: it tells us the daemon.
+const union MHD_DaemonInfo *MHD_get_daemon_info(struct MHD_Daemon *daemon, enum MHD_DaemonInfoType what, ...) {
+    library = daemon;
+    if (!ask_library) {
+        void *symbol = dlsym(RTLD_NEXT, "MHD_get_daemon_info");
+        memcpy(&ask_library, &symbol, sizeof symbol); // ISO C has no cast from data to functions
+    }
+    return ask_library(daemon, what);
+}
 
 static struct catalog *make_catalog(void) {
     static const char *const metrics[] = {"ipc"};
@@ -69,59 +87,83 @@ static struct http_published make_page(void) {
     return (struct http_published){view, snapshot};
 }
 
-static int dial_once(void) {
-    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-    const struct linger reset = {.l_onoff = 1}; // leaves no port behind that waits
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset) < 0 ||
-        (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0 && errno != EINTR))
-        abort();
-    return fd;
+// ---- one client, and the server ----
+
+// Lets the server do all that there is to do now.
+static void run_server(void) {
+    MHD_UNSIGNED_LONG_LONG left_ms;
+    int n = 0;
+    do {
+        if (MHD_run(library) != MHD_YES || ++n > RUNS_MAX)
+            abort(); // it has work for ever
+    } while (MHD_get_timeout(library, &left_ms) == MHD_YES && left_ms == 0);
 }
 
-// A call that the fuzzer's own timer has interrupted is made anew.
+static unsigned count_connections(void) {
+    return ask_library(library, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+}
+
 static int dial(void) {
-    errno = 0;
-    int fd = dial_once();
-    while (errno == EINTR) {
-        close(fd);
-        errno = 0;
-        fd = dial_once();
-    }
-    return fd;
-}
-
-// False where the connection has ended, as it may after ten idle seconds.
-static bool ask_other(void) {
-    static const char request[] = "GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    static const char beginning[] = "HTTP/1.1 200 ", end[] = "is ready.\n";
-    char answer[1024];
-    size_t length = 0;
-    if (send(other, request, sizeof request - 1, MSG_NOSIGNAL) != (ssize_t)sizeof request - 1)
-        return false;
-    while (length < sizeof end || memcmp(answer + length + 1 - sizeof end, end, sizeof end - 1) != 0) {
-        ssize_t n = recv(other, answer + length, sizeof answer - length, 0);
-        if (n < 0 && errno == EINTR)
-            continue; // by the fuzzer's own timer
-        if (n < 0 && errno != ECONNRESET)
-            abort(); // it no longer answers
-        if (n <= 0)
-            return false;
-        length += (size_t)n;
-    }
-    if (memcmp(answer, beginning, sizeof beginning - 1) != 0)
+    const struct sockaddr_in client = {
+        .sin_family = AF_INET, .sin_port = htons(40000), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ||
+        MHD_add_connection(library, ends[1], (const struct sockaddr *)&client, sizeof client) != MHD_YES)
         abort();
-    return true;
+    return ends[0];
 }
 
-// Asks on a connection that stays open, and waits for the answer. The server has one thread, so it has looked at what
-// was sent before.
+// Closes it, and waits until the server has noticed: it must keep nothing.
+static void hang_up(int fd) {
+    unsigned before = count_connections();
+    (void)close(fd);
+    for (int i = 0; i < ENDS_MAX && count_connections() >= before && before > 1; i++)
+        run_server();
+    if (before > 1 && count_connections() >= before)
+        abort();
+}
+
+struct answer {
+    char bytes[1024]; // its beginning
+    size_t length;
+};
+
+// Sends bytes and takes in what is answered, all of it. False where the connection has ended.
+static bool talk(int fd, const void *bytes, size_t n, struct answer *answer) {
+    char more[16384];
+    if (send(fd, bytes, n, MSG_NOSIGNAL) != (ssize_t)n)
+        return false;
+    for (;;) {
+        run_server();
+        ssize_t got = recv(fd, more, sizeof more, 0);
+        if (got <= 0)
+            return got < 0;
+        size_t room = sizeof answer->bytes - answer->length, taken = (size_t)got < room ? (size_t)got : room;
+        memcpy(answer->bytes + answer->length, more, taken);
+        answer->length += taken;
+    }
+}
+
+static void check_answer(const struct answer *answer, const char *beginning) {
+    size_t n = strlen(beginning) < answer->length ? strlen(beginning) : answer->length;
+    if (memcmp(answer->bytes, beginning, n) != 0)
+        abort();
+}
+
+// Asks on a connection that stays open. The library ends it after ten idle seconds.
 static void check_other(void) {
-    while (!ask_other()) {
+    static const char request[] = "GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\n", end[] = "is ready.\n";
+    struct answer answer = {.length = 0};
+    if (!talk(other, request, sizeof request - 1, &answer)) {
         (void)close(other);
         other = dial();
+        answer.length = 0;
+        if (!talk(other, request, sizeof request - 1, &answer))
+            abort();
     }
+    check_answer(&answer, "HTTP/1.1 200 ");
+    if (answer.length < sizeof end || memcmp(answer.bytes + answer.length + 1 - sizeof end, end, sizeof end - 1) != 0)
+        abort(); // it no longer answers
 }
 
 int LLVMFuzzerInitialize(int *n_arguments, char ***arguments) {
@@ -131,33 +173,28 @@ int LLVMFuzzerInitialize(int *n_arguments, char ***arguments) {
     struct errors errors = {0};
     (void)n_arguments;
     (void)arguments;
-    if (http_server_new(&any, 1, &server) < 0 || http_server_listen(server, 0, &any, &errors) < 0 ||
-        http_server_start(server, &page, 1) < 0)
+    if (http_server_new(&any, 1, &server) < 0 || http_server_listen(server, 0, &any, &errors) < 0 || !library)
         abort();
-    address = (struct sockaddr_in){.sin_family = AF_INET,
-                                   .sin_port = htons(http_server_port(server, 0)),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    http_server_renew(server, &page, 1);
+    http_server_publish(server, 0, &page);
     other = dial();
     check_other();
     return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct answer answer = {.length = 0};
     if (size == 0)
         return 0;
-    static const char expected[] = "HTTP/1.";
-    char answer[4096];
     size_t piece = data[0] % 4 == 0 ? size : size / PIECES + 1;
     int fd = dial();
     for (size_t at = 1; at < size; at += piece) {
         size_t n = size - at < piece ? size - at : piece;
-        if (send(fd, data + at, n, MSG_NOSIGNAL) != (ssize_t)n)
+        if (!talk(fd, data + at, n, &answer))
             break; // refused before its end
         check_other();
     }
-    ssize_t n = recv(fd, answer, sizeof answer, MSG_DONTWAIT);
-    if (n > 0 && memcmp(answer, expected, (size_t)n < sizeof expected - 1 ? (size_t)n : sizeof expected - 1) != 0)
-        abort();
-    (void)close(fd);
+    check_answer(&answer, "HTTP/1.");
+    hang_up(fd);
     return 0;
 }
