@@ -14,13 +14,18 @@ enum { NOTHING_HIGH = -1, NOTHING_KNOWN = -2 };
 struct verdict {
     int metric; // of the catalog: the last node of the path, which identifies the path
     double since_seconds;
+    double unwatched_seconds; // of the time since then, in which topdownd did not run
+    bool at_least;            // its beginning was not seen
 };
+
+static const struct verdict NO_VERDICT = {.metric = NOTHING_KNOWN, .since_seconds = NAN};
 
 // The history of one scope.
 struct course {
     struct verdict held, rival; // the lasting verdict; another one seen for `rounds` rounds in a row
     unsigned rounds;
     uint64_t known_ns; // last time with a verdict
+    bool unseen;       // it is not known what came before the next verdict
 };
 
 // A node of the decision tree, for the host.
@@ -54,42 +59,56 @@ static int verdict_now(const struct tree *tree) {
 }
 
 static void course_begin(struct course *course) {
-    *course = (struct course){.held = {NOTHING_KNOWN, NAN}, .rival = {NOTHING_KNOWN, NAN}};
+    *course = (struct course){.held = NO_VERDICT, .rival = NO_VERDICT, .unseen = true};
 }
 
-// Takes the verdict of a round, and returns the time since which it holds.
-static double course_take(struct course *course, int metric, const struct snapshot *snapshot) {
+static double now_of(const struct snapshot *snapshot) {
+    return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+}
+
+// Takes the verdict of a round, and returns it with the time since which it holds.
+static struct verdict course_take(struct course *course, int metric, const struct snapshot *snapshot) {
     if (metric == NOTHING_KNOWN)
-        return NAN;
+        return NO_VERDICT;
     if (snapshot->start_ns > course->known_ns && snapshot->start_ns - course->known_ns > DIAGNOSIS_FORGET_NS)
         course_begin(course);
+    bool unseen = course->unseen;
     course->known_ns = snapshot->end_ns;
+    course->unseen = false;
     if (metric == course->held.metric) {
         course->rival.metric = NOTHING_KNOWN;
-        return course->held.since_seconds;
+        return course->held;
     }
     if (metric != course->rival.metric) {
-        double now = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
-        course->rival = (struct verdict){metric, now};
+        course->rival = (struct verdict){.metric = metric, .since_seconds = now_of(snapshot), .at_least = unseen};
         course->rounds = 0;
     }
-    double since_seconds = course->rival.since_seconds;
+    struct verdict rival = course->rival;
     if (++course->rounds == DIAGNOSIS_ROUNDS_HIGH || course->held.metric == NOTHING_KNOWN) {
-        course->held = course->rival;
+        course->held = rival;
         course->rival.metric = NOTHING_KNOWN;
     }
-    return since_seconds;
+    return rival;
 }
 
-// The time since which a verdict holds that was found within a round: the round decides whether it lasts.
-static double course_since(const struct course *course, int metric, const struct snapshot *snapshot) {
+// The same for a verdict that was found within a round: the round decides whether it lasts.
+static struct verdict course_look(const struct course *course, int metric, const struct snapshot *snapshot) {
     if (metric == NOTHING_KNOWN)
-        return NAN;
+        return NO_VERDICT;
     if (metric == course->held.metric)
-        return course->held.since_seconds;
+        return course->held;
     return metric == course->rival.metric
-               ? course->rival.since_seconds
-               : snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+               ? course->rival
+               : (struct verdict){.metric = metric, .since_seconds = now_of(snapshot), .at_least = course->unseen};
+}
+
+// Writes since when the scope has the verdict of this round.
+static void write_since(const struct verdict *verdict, size_t scope, struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    bool known = !isnan(verdict->since_seconds);
+    snapshot->values[snapshot_bound_since(layout, scope)] = verdict->since_seconds;
+    snapshot->values[snapshot_bound_at_least(layout, scope)] = known ? (double)verdict->at_least : (double)NAN;
+    snapshot->values[snapshot_bound_unwatched(layout, scope)] = known ? verdict->unwatched_seconds : (double)NAN;
 }
 
 // ---- the lasting verdict ----
@@ -119,6 +138,7 @@ static void write_verdict(const struct diagnosis *diagnosis, size_t scope, struc
     for (size_t m = 0; m <= layout->n_metrics; m++)
         snapshot->values[snapshot_verdict(layout, scope, m)] = NAN;
     snapshot->values[snapshot_verdict_since(layout, scope)] = NAN;
+    snapshot->values[snapshot_verdict_unseen(layout, scope)] = NAN;
     snapshot->values[snapshot_verdict_certain(layout, scope)] = NAN;
     if (held->metric >= 0 && layout->plan->place[held->metric] < 0)
         return; // a new plan does not have it
@@ -128,6 +148,8 @@ static void write_verdict(const struct diagnosis *diagnosis, size_t scope, struc
         place = (size_t)layout->plan->place[held->metric];
     snapshot->values[snapshot_verdict(layout, scope, place)] = 1;
     snapshot->values[snapshot_verdict_since(layout, scope)] = held->since_seconds;
+    if (held->at_least && !isnan(held->since_seconds))
+        snapshot->values[snapshot_verdict_unseen(layout, scope)] = 1;
     snapshot->values[snapshot_verdict_certain(layout, scope)] =
         now == held->metric && certain(diagnosis->tree, &bound) ? 1 : 0;
 }
@@ -162,9 +184,10 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     for (size_t scope = n_courses(diagnosis); scope-- > 0;) { // the host last: its nodes are used below
         tree_evaluate(diagnosis->tree, snapshot, scope);
         struct course *course = &diagnosis->courses[scope];
-        int verdict = verdict_now(diagnosis->tree);
-        snapshot->values[snapshot_bound_since(layout, scope)] =
-            snapshot->within_round ? course_since(course, verdict, snapshot) : course_take(course, verdict, snapshot);
+        int metric = verdict_now(diagnosis->tree);
+        struct verdict verdict =
+            snapshot->within_round ? course_look(course, metric, snapshot) : course_take(course, metric, snapshot);
+        write_since(&verdict, scope, snapshot);
         write_verdict(diagnosis, scope, snapshot);
     }
     if (snapshot->within_round)
@@ -224,8 +247,10 @@ static int same_metric(const struct catalog *catalog, unsigned metric, const str
 static struct verdict continue_verdict(struct verdict verdict, const struct catalog *before,
                                        const struct catalog *catalog) {
     int metric = verdict.metric < 0 ? verdict.metric : same_metric(before, (unsigned)verdict.metric, catalog);
-    return verdict.metric >= 0 && metric < 0 ? (struct verdict){NOTHING_KNOWN, NAN}
-                                             : (struct verdict){metric, verdict.since_seconds};
+    if (verdict.metric >= 0 && metric < 0)
+        return NO_VERDICT;
+    verdict.metric = metric;
+    return verdict;
 }
 
 static void continue_course(struct course *course, const struct course *old, const struct catalog *before,
@@ -251,4 +276,58 @@ void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old
         for (size_t b = 0; b < before->n_sockets; b++)
             if (before->sockets[b].id == topology->sockets[s].id)
                 continue_course(&diagnosis->courses[1 + s], &old->courses[1 + b], old_catalog, catalog);
+}
+
+// ---- beyond the end of the process ----
+
+static const char *name_of(const struct catalog *catalog, int metric) {
+    return metric >= 0 ? catalog->metrics[metric].name : "";
+}
+
+void diagnosis_keep(const struct diagnosis *diagnosis, const char *type, struct kept_verdicts *out) {
+    const struct catalog *catalog = diagnosis->layout->catalog;
+    for (size_t scope = 0; scope < n_courses(diagnosis) && out->n < KEPT_VERDICTS_MAX; scope++) {
+        const struct course *course = &diagnosis->courses[scope];
+        const struct verdict *held = &course->held;
+        if (held->metric == NOTHING_KNOWN || isnan(held->since_seconds) || strlen(type) >= KEPT_TYPE_MAX ||
+            strlen(name_of(catalog, held->metric)) >= KEPT_METRIC_MAX)
+            continue;
+        struct kept_verdict *kept = &out->all[out->n++];
+        *kept = (struct kept_verdict){.socket = scope > 0 ? (long)diagnosis->layout->topology->sockets[scope - 1].id
+                                                          : KEPT_HOST,
+                                      .since_seconds = held->since_seconds,
+                                      .unwatched_seconds = held->unwatched_seconds,
+                                      .at_least = held->at_least,
+                                      .known_ns = course->known_ns};
+        strcpy(kept->type, type);
+        strcpy(kept->metric, name_of(catalog, held->metric));
+    }
+}
+
+// What is of another time than the time before this snapshot is not believed.
+static void restore_course(struct course *course, const struct catalog *catalog, const struct kept_verdict *kept,
+                           const struct snapshot *snapshot) {
+    int metric = kept->metric[0] ? catalog_find_metric(catalog, kept->metric) : NOTHING_HIGH;
+    bool past =
+        kept->known_ns <= snapshot->start_ns && kept->since_seconds >= 0 && kept->since_seconds <= now_of(snapshot);
+    if (course->held.metric != NOTHING_KNOWN || (kept->metric[0] && metric < 0) || !past ||
+        snapshot->start_ns - kept->known_ns > DIAGNOSIS_KEEP_NS)
+        return;
+    course->held = (struct verdict){.metric = metric,
+                                    .since_seconds = kept->since_seconds,
+                                    .unwatched_seconds =
+                                        kept->unwatched_seconds + (double)(snapshot->start_ns - kept->known_ns) * 1e-9,
+                                    .at_least = kept->at_least};
+    course->known_ns = snapshot->start_ns;
+}
+
+void diagnosis_restore(struct diagnosis *diagnosis, const char *type, const struct kept_verdicts *kept,
+                       const struct snapshot *snapshot) {
+    const struct topology *topology = diagnosis->layout->topology;
+    for (size_t i = 0; i < kept->n; i++)
+        for (size_t scope = 0; scope < n_courses(diagnosis); scope++) {
+            long socket = scope > 0 ? (long)topology->sockets[scope - 1].id : KEPT_HOST;
+            if (kept->all[i].socket == socket && strcmp(kept->all[i].type, type) == 0)
+                restore_course(&diagnosis->courses[scope], diagnosis->layout->catalog, &kept->all[i], snapshot);
+        }
 }

@@ -11,7 +11,8 @@
 // - Since when the last node of the path (or nothing high) has been the verdict on the host or a socket. A verdict
 //   begins with its first round and ends once another one has lasted for DIAGNOSIS_ROUNDS_HIGH rounds, so that a noisy
 //   round does not restart it. Rounds without a verdict settle nothing. After DIAGNOSIS_FORGET_NS without one it is
-//   unknown whether the verdict lasted, and the next one starts anew.
+//   unknown whether the verdict lasted, and the next one starts anew. The first verdict then, and the first one of the
+//   process, may be older than its first round: it holds at least since then.
 // - Whether a node stays high on the host. It does from DIAGNOSIS_ROUNDS_HIGH high rounds in a row until
 //   DIAGNOSIS_ROUNDS_LOW rounds in a row in which it is low even with values multiplied by 1/DIAGNOSIS_LOW_SHARE or by
 //   DIAGNOSIS_LOW_SHARE. Rounds in which the answer depends on missing values are skipped.
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/diagnosis/kept_verdicts.h"
 #include "core/diagnosis/tree.h"
 #include "core/tally/snapshot.h"
 
@@ -30,6 +32,8 @@ enum {
 };
 #define DIAGNOSIS_LOW_SHARE 0.8 // a round's noise stays within
 #define DIAGNOSIS_FORGET_NS UINT64_C(60000000000)
+// For how long nobody may watch while topdownd is restarted or upgraded: a verdict that is the same afterwards goes on.
+#define DIAGNOSIS_KEEP_NS UINT64_C(600000000000)
 
 struct diagnosis; // private
 
@@ -41,8 +45,17 @@ struct diagnosis *diagnosis_free(struct diagnosis *diagnosis); // returns NULL, 
 // by name.
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old);
 
-// Takes a snapshot, complete with its timestamp, and fills in snapshot_bound_since. One made within a round settles
-// nothing.
+// Appends the lasting verdicts of the host and its sockets, as far as there is room, as those of core type `type`.
+void diagnosis_keep(const struct diagnosis *diagnosis, const char *type, struct kept_verdicts *out);
+
+// Goes on with what diagnosis_keep of an earlier process of the same boot wrote, as far as nobody watched for at most
+// DIAGNOSIS_KEEP_NS before this snapshot, the first one, which diagnosis_round takes next. That time counts as not
+// watched. What is known already, and what is not of the past, stays as it is.
+void diagnosis_restore(struct diagnosis *diagnosis, const char *type, const struct kept_verdicts *kept,
+                       const struct snapshot *snapshot);
+
+// Takes a snapshot, complete with its timestamp, and fills in snapshot_bound_since and what belongs to it. One made
+// within a round settles nothing.
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot);
 
 // The tree as judged on the host in the snapshot taken last.

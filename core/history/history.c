@@ -2,6 +2,7 @@
 #include "core/history/history.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct history {
     double round_end_ns; // of the newest round so far
     bool round_ended;    // since the last snapshot
     struct marks marks;
+    struct kept_history *kept; // of an earlier process, until the first snapshot; NULL: none
 };
 
 static const double ROUND_NS_LEAST = 1e6; // ages are rounded
@@ -45,6 +47,7 @@ struct history *history_free(struct history *history) {
         steps_deinit(&history->steps);
         free(history->series);
         snapshot_layout_unref(history->layout);
+        kept_history_free(history->kept);
         free(history);
     }
     return NULL;
@@ -173,12 +176,78 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     fill(history, i, snapshot, gauge);
 }
 
+// ---- beyond the end of the process ----
+
+// A series' values, of fine or coarse steps.
+static float *values_of(const struct kept_history *kept, const struct kept_series *series, bool coarse) {
+    return series->values + (coarse ? kept->fine.n : 0);
+}
+
+struct kept_history *history_keep(const struct history *history) {
+    const struct steps *steps = &history->steps;
+    double values[HISTORY_FINE_N];
+    if (history->kept || !steps->begun) // the first snapshot is yet to come
+        return NULL;
+    struct kept_history *kept = kept_history_new(steps->begin_ns, steps->end_ns);
+    for (size_t i = 0; kept && i < steps->n; i++) {
+        const struct kept_series *series = kept_history_add(kept, steps->series[i].of, steps->series[i].name);
+        for (int coarse = 0; series && coarse <= 1; coarse++) {
+            struct steps_range range = coarse ? kept->coarse : kept->fine;
+            steps_read(steps, i, history->series[i].k, coarse != 0, range.first, range.n, values);
+            for (size_t step = 0; step < range.n; step++)
+                values_of(kept, series, coarse != 0)[step] = (float)values[step];
+        }
+    }
+    if (kept)
+        kept->marks = history->marks;
+    return kept;
+}
+
+void history_restore(struct history *history, struct kept_history *kept) {
+    kept_history_free(history->kept);
+    history->kept = kept;
+    history->marks = kept->marks;
+}
+
+const struct kept_history *history_kept(const struct history *history) { return history->kept; }
+
+static void go_on_series(struct history *history, const struct kept_history *kept, const struct kept_series *series) {
+    size_t place = steps_find(&history->steps, series->socket, series->name);
+    if (place == SIZE_MAX || history->series[place].k == 0)
+        return;
+    for (int coarse = 0; coarse <= 1; coarse++) {
+        struct steps_range range = coarse ? kept->coarse : kept->fine;
+        for (size_t step = 0; step < range.n; step++)
+            steps_put(&history->steps, place, coarse != 0, range.first + step,
+                      (double)values_of(kept, series, coarse != 0)[step] / history->series[place].k);
+    }
+}
+
+// What is of the future is of another clock.
+static void go_on(struct history *history, const struct snapshot *snapshot) {
+    struct kept_history *kept = history->kept;
+    char text[MARK_TEXT_MAX];
+    history->kept = NULL;
+    if (kept && kept->end_ns <= snapshot->start_ns) {
+        steps_go_on(&history->steps, kept->begin_ns);
+        for (size_t i = 0; i < kept->n; i++)
+            go_on_series(history, kept, &kept->series[i]);
+        (void)snprintf(text, sizeof text, "topdownd did not run for %.3g s",
+                       (double)(snapshot->start_ns - kept->end_ns) * 1e-9);
+        marks_add(&history->marks, snapshot->start_ns, MARK_GAP, text);
+    }
+    kept_history_free(kept);
+}
+
+// ---- of a snapshot ----
+
 void history_take(struct history *history, const struct snapshot *snapshot) {
     double wall = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
     if (history->layout != snapshot->layout)
         match_layout(history, snapshot->layout);
     if (!steps_go(&history->steps, snapshot->end_ns))
         return;
+    go_on(history, snapshot);
     double gap = snapshot->values[snapshot_uncovered(snapshot->layout, 0, UNCOVERED_GAP)];
     history->gap = gap > history->gap_seconds;
     history->gap_seconds = isfinite(gap) ? gap : history->gap_seconds;

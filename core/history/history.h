@@ -14,6 +14,7 @@
 //
 // Times are those of the monotonic clock, so a step of the wall clock moves nothing. No locks: for one thread.
 
+#include "core/history/kept_history.h"
 #include "core/history/marks.h"
 #include "core/history/steps.h"
 #include "core/tally/snapshot.h"
@@ -26,6 +27,14 @@ struct history;
 // sockets' others in the order of the plan. NULL if out of memory.
 struct history *history_new(size_t series_max);
 struct history *history_free(struct history *history); // returns NULL, takes NULL
+
+// What is to outlive the process; NULL if there is nothing yet, or if out of memory.
+struct kept_history *history_keep(const struct history *history);
+
+// Goes on with the history of an earlier process of the same boot, as far as metrics are still kept; takes ownership.
+// Before the first snapshot. Until then it is history_kept; NULL: none.
+void history_restore(struct history *history, struct kept_history *kept);
+const struct kept_history *history_kept(const struct history *history);
 
 // Takes a snapshot in, in the order of their times. A metric of another plan, or of another spec, goes on under its
 // name. Series that do not get memory are missing.

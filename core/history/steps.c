@@ -138,6 +138,18 @@ void steps_fill(struct steps *steps, size_t series, uint64_t start_ns, double ga
     }
 }
 
+void steps_go_on(struct steps *steps, uint64_t begin_ns) {
+    if (begin_ns < steps->begin_ns)
+        steps->begin_ns = begin_ns;
+}
+
+void steps_put(struct steps *steps, size_t series, bool coarse, uint64_t step, double gauge) {
+    struct ring ring = ring_of(coarse);
+    struct steps_range range = steps_range(steps, coarse);
+    if (step >= range.first && step - range.first < range.n)
+        add_gauge(point_of(steps, series, &ring, step), gauge);
+}
+
 // ---- reading ----
 
 struct steps_range steps_range(const struct steps *steps, bool coarse) {

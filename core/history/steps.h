@@ -50,6 +50,12 @@ void steps_add(struct steps *steps, size_t series, double a, double b, double ga
 // The steps that lie within the time from start_ns to now have this gauge.
 void steps_fill(struct steps *steps, size_t series, uint64_t start_ns, double gauge);
 
+// Goes on with the past: there were steps from a moment on, which are empty up to those of steps_put. Call it after
+// steps_go.
+void steps_go_on(struct steps *steps, uint64_t begin_ns);
+// Gives a step this gauge, unless it is outside the range or the gauge is NaN.
+void steps_put(struct steps *steps, size_t series, bool coarse, uint64_t step, double gauge);
+
 // The steps that exist: the last one has not ended.
 struct steps_range {
     uint64_t step_ns;

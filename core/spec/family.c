@@ -21,6 +21,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_BOUND] = {PREFIX "bound_info", "gauge", "What each socket is bound by, and what to look at next."},
     [FAMILY_BOUND_SINCE] = {PREFIX "bound_since_timestamp_seconds", "gauge",
                             "When that verdict began, in seconds since the epoch."},
+    [FAMILY_BOUND_UNSEEN] = {PREFIX "bound_since_unseen", "gauge",
+                             "1 where that beginning was not seen: the verdict is at least as old."},
     [FAMILY_BOUND_CERTAIN] = {PREFIX "bound_certain", "gauge",
                               "1 where the error bars leave no other verdict, else 0."},
     [FAMILY_COVERED] = {PREFIX "covered_cpu_seconds_total", "counter", "CPU time that the totals represent."},

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error, bound_since), then totals
-// (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events,
-// covered, UNCOVERED_N uncovered, guest). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running;
-// per event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages of the
-// gauges; then the self values.
+// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error, three of its bottleneck), then
+// totals (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events
+// events, covered, UNCOVERED_N uncovered, guest). After all scopes: per event group WINDOW_RESULT_N windows, enabled,
+// running; per event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages
+// of the gauges; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.001, 0.01};
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
-enum { VERDICT_MORE = 3 }; // a verdict's values beside those of the metrics
+enum { VERDICT_MORE = 4 }; // a verdict's values beside those of the metrics
 enum gauge { GAUGE_VALUE, GAUGE_RATE, GAUGE_ERROR, GAUGE_LOW, GAUGE_HIGH, GAUGE_WINDOWS, GAUGE_SHARE, GAUGE_N };
 
 const char *absent_text(enum absent reason) {
@@ -84,8 +84,16 @@ size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope) 
     return snapshot_level1_error(layout, scope) + 1;
 }
 
-static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
+size_t snapshot_bound_at_least(const struct snapshot_layout *layout, size_t scope) {
     return snapshot_bound_since(layout, scope) + 1;
+}
+
+size_t snapshot_bound_unwatched(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_bound_since(layout, scope) + 2;
+}
+
+static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_bound_unwatched(layout, scope) + 1;
 }
 
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric) {
@@ -166,6 +174,10 @@ size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope
 
 size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope) {
     return snapshot_verdict(layout, scope, layout->n_metrics + 2);
+}
+
+size_t snapshot_verdict_unseen(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_verdict(layout, scope, layout->n_metrics + 3);
 }
 
 size_t snapshot_gauges_begun(const struct snapshot_layout *layout) {

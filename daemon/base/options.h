@@ -43,6 +43,7 @@ struct options {
         const char *hostname; // NULL: what the kernel says, which in a container is not the host's
         const char *data;     // folder with specs/ and scenarios/; NULL: beside the program
         const char *run;      // folder of the control socket; NULL: the one systemd made
+        const char *state;    // folder of what outlives the daemon; NULL: the one systemd made, or none
         const char *socket;   // the daemon's control socket, to ask it; NULL: in the folder
     } paths;
     struct {

@@ -16,7 +16,7 @@ struct option_row {
     const char *help; // '\n' begins a new line
 };
 
-enum { OPTION_ROWS = 48 };
+enum { OPTION_ROWS = 49 };
 extern const struct option_row option_rows[OPTION_ROWS];
 
 #endif

@@ -6,6 +6,7 @@
 // (daemon/engine/replay.h). The event loop knows only engines.
 
 #include "core/base/error.h"
+#include "core/diagnosis/kept_verdicts.h"
 #include "core/tally/snapshot.h"
 #include "daemon/base/self.h"
 #include "daemon/engine/readers.h"
@@ -54,6 +55,10 @@ struct engine_ops {
     // longer used. Nothing may happen between prepare and these. Returns 0, or a negative errno that ends the daemon.
     void (*abandon)(struct engine *engine);
     int (*change)(struct engine *engine, uint64_t now_ns);
+    // Appends the lasting verdicts, which outlive the process; goes on with those of an earlier one, which are borrowed
+    // until the first snapshot. NULL: the engine shows the past.
+    void (*keep)(const struct engine *engine, struct kept_verdicts *out);
+    void (*restore)(struct engine *engine, const struct kept_verdicts *kept);
     struct engine *(*free)(struct engine *engine); // returns NULL
 };
 

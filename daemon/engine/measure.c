@@ -8,6 +8,7 @@
 
 #include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
+#include "daemon/engine/measure_kept.h"
 #include "daemon/engine/measure_plan.h"
 #include "daemon/engine/measure_reload.h"
 
@@ -130,6 +131,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     fill_self(m, snapshot);
     record_round(m->record, readings, timestamp_of(snapshot));
     record_fill(m->record, snapshot);
+    measure_go_on_with_kept(m, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
     verdict_round(&m->verdict, m->stage.diagnosis, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
@@ -395,6 +397,12 @@ static void refresh(struct engine *engine) {
 
 static void attend(struct engine *engine, struct readers *readers) { of(engine)->readers = readers; }
 
+static void keep(const struct engine *engine, struct kept_verdicts *out) {
+    measure_keep((const struct measure *)engine, out);
+}
+
+static void restore(struct engine *engine, const struct kept_verdicts *kept) { measure_restore(of(engine), kept); }
+
 static void take_memory(struct engine *engine, struct host_memory *memory) {
     record_memory(of(engine)->record, memory);
 }
@@ -453,6 +461,8 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .prepare = prepare,
                                           .abandon = abandon,
                                           .change = change,
+                                          .keep = keep,
+                                          .restore = restore,
                                           .free = free_measure};
     const struct setup *setup = request->setup;
     struct core_type *type = request->type;

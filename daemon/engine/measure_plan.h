@@ -66,8 +66,9 @@ struct measure {
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
-    struct verdict verdict;  // that the log has
-    struct readers *readers; // of the intervals of single CPUs; NULL: somebody always reads them
+    struct verdict verdict;           // that the log has
+    const struct kept_verdicts *kept; // of an earlier process, until the first snapshot; NULL: none
+    struct readers *readers;          // of the intervals of single CPUs; NULL: somebody always reads them
 };
 
 // What the plan of a stage is made from.

@@ -35,6 +35,7 @@ static void log_answer(const struct shown *newest, const struct shown_type *type
     const struct view *view = type->view;
     struct tree *tree = tree_new(view->layout);
     struct text text = {0};
+    bool at_least = type->snapshot->values[snapshot_bound_at_least(view->layout, 0)] > 0;
     char since[VIEW_TIME_MAX], name[BOUND_NAME_MAX];
     if (!tree)
         return; // out of memory: the pages may still tell
@@ -44,7 +45,7 @@ static void log_answer(const struct shown *newest, const struct shown_type *type
     text_string(&text, view->core_type ? "what these cores are bound by: " : "what this host is bound by: ");
     (void)view_sockets_verdict(newest, type, tree, &bound, &text);
     if (view_time(since_seconds, since))
-        text_format(&text, " Since %s.", since);
+        text_format(&text, " %s %s.", at_least ? "At least since" : "Since", since);
     const struct log_field fields[] = {{"CORE_TYPE", view->core_type},
                                        {"BOUND", name},
                                        {"SINCE", view_time(since_seconds, since) ? since : NULL},

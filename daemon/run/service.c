@@ -17,6 +17,7 @@
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/newest.h"
+#include "daemon/kept/kept.h"
 #include "daemon/memory/memory_watch.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
@@ -55,6 +56,7 @@ struct service {
     struct protection *protection;
     struct textfile *textfile; // NULL: none
     struct memory_watch *memory;
+    struct kept *kept;       // NULL: nothing outlives it
     struct control *control; // NULL: no folder for its socket
     sd_event *loop;
     struct loop_waiting waiting;
@@ -212,6 +214,7 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
     loop_watchdog_feed(&s->watchdog, now_ns);
+    kept_step(s->kept, s->engines, s->n_engines, now_ns);
     log_stream_step(s->log, now_ns);
     return r;
 }
@@ -411,22 +414,13 @@ static int on_status(struct text *out, void *context) {
     return engine_tell_all(s->engines, s->setup->n_types, out);
 }
 
-// Signals are blocked before the server's thread exists, so that it inherits the mask.
-static int open_loop(struct service *s) {
-    int r = sd_event_new(&s->loop);
-    if (r >= 0)
-        r = signals_open(s->loop, on_hup, s);
-    if (r >= 0)
-        r = loop_watchdog_open(&s->watchdog);
-    return r;
-}
-
 // In reverse of service_open.
 static void service_close(struct service *s) {
     s->memory = memory_watch_free(s->memory);
     s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
     s->protection = protection_free(s->protection);
+    s->kept = kept_free(s->kept, s->engines, s->n_engines);
     s->listening = listening_free(s->listening);
     while (s->n_engines > 0) {
         struct engine *engine = s->engines[--s->n_engines];
@@ -459,7 +453,11 @@ static int service_open(struct service *s, const struct options *options) {
     inherited_raise_files();
     start_memory_init();
     (void)uncore_watch_step(&s->watch, options, clocks_now_ns());
-    int r = open_loop(s);
+    int r = sd_event_new(&s->loop);
+    if (r >= 0)
+        r = signals_open(s->loop, on_hup, s); // blocked before there is another thread, which inherits the mask
+    if (r >= 0)
+        r = loop_watchdog_open(&s->watchdog);
     if (r >= 0)
         r = load_setup(options, errors, &s->setup);
     if (r >= 0 && options->web.systemd_socket)
@@ -472,6 +470,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)
         r = begin(s, errors);
+    if (r >= 0)
+        r = kept_new(options, http_server_history(listening_server(s->listening)), s->engines, s->n_engines, &s->kept);
     if (r >= 0)
         r = memory_watch_new(s->setup, &s->self, &s->memory);
     return r;

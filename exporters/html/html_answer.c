@@ -63,7 +63,7 @@ void html_answer_render(const struct shown *shown, size_t type, struct tree *tre
     else
         put_path(tree, &bound, out);
     text_string(out, "\n<p class=\"since\">");
-    html_put_since(out, snapshot, snapshot->values[snapshot_bound_since(tree->layout, 0)]);
+    html_put_since(out, snapshot, 0);
     text_string(out, "\n<p>");
     html_put_text(out, &answer);
     text_string(out, "\n");

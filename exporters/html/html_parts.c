@@ -160,14 +160,22 @@ static void put_duration(struct text *out, double seconds) {
         text_format(out, "%llu&nbsp;day%s %llu&nbsp;h", s / 86400, s / 86400 == 1 ? "" : "s", s / 3600 % 24);
 }
 
-void html_put_since(struct text *out, const struct snapshot *snapshot, double since) {
-    double now = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+void html_put_since(struct text *out, const struct snapshot *snapshot, size_t scope) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double now = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)],
+           since = snapshot->values[snapshot_bound_since(layout, scope)],
+           unwatched = snapshot->values[snapshot_bound_unwatched(layout, scope)];
     char time[VIEW_TIME_MAX];
     if (!view_time(since, time))
         return;
-    text_format(out, "Since %s", time);
+    text_format(out, "%s %s", snapshot->values[snapshot_bound_at_least(layout, scope)] > 0 ? "At least since" : "Since",
+                time);
     if (!(now >= since))
         return;
     text_string(out, ", for&nbsp;");
     put_duration(out, now - since);
+    if (!(unwatched >= 1)) // also NaN
+        return;
+    text_string(out, ", of which topdownd did not run for&nbsp;");
+    put_duration(out, unwatched);
 }

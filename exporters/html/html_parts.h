@@ -50,8 +50,9 @@ void html_put_next(struct text *out, const struct view *view, unsigned metric, c
 // The same, to be opened.
 void html_put_next_details(struct text *out, const struct view *view, unsigned metric, const char *use, size_t number);
 
-// "Since 2026-11-22 04:03:52 UTC" and for how long, as seen from the snapshot; nothing if it is not known.
-void html_put_since(struct text *out, const struct snapshot *snapshot, double since);
+// "Since 2026-11-22 04:03:52 UTC" and for how long the scope has its bottleneck, as seen from the snapshot; for how
+// much of that time topdownd did not run; "At least since" if the beginning was not seen. Nothing if it is not known.
+void html_put_since(struct text *out, const struct snapshot *snapshot, size_t scope);
 
 // The largest parts, each of a core type. Those that take a tree leave it evaluated in the host's scope.
 

@@ -129,7 +129,7 @@ static int put_verdict(const struct shown *shown, struct tree *tree, const struc
     text_string(out, "<p><b>");
     html_put_text(out, &answer);
     text_string(out, "</b><br><small class=\"soft\">");
-    html_put_since(out, snapshot, snapshot->values[snapshot_bound_since(tree->layout, snapshot_scope_socket(socket))]);
+    html_put_since(out, snapshot, snapshot_scope_socket(socket));
     text_string(out, "</small>\n");
     return node;
 }

@@ -448,6 +448,8 @@ bool http_server_cpus_read(struct http_server *server) {
     return atomic_load(&server->cpus_read) && atomic_exchange(&server->cpus_read, false);
 }
 
+struct http_history *http_server_history(struct http_server *server) { return server->renderer.history; }
+
 size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renderer.renders); }
 
 void http_server_limit_request(struct http_server *server, unsigned limit_ms) { server->request_ms_max = limit_ms; }

@@ -24,6 +24,7 @@ void http_history_deinit(struct http_history *history) {
         view_marks_deinit(&history->places[i].marks);
         free(history->places[i].kind);
     }
+    kept_histories_deinit(&history->kept);
     history_memory_free(history->memory);
     pthread_mutex_destroy(&history->lock);
 }
@@ -75,6 +76,58 @@ void http_history_renew(struct http_history *history, size_t n_cores, struct vie
     pthread_mutex_unlock(&history->lock);
 }
 
+// ---- beyond the end of the process ----
+
+void http_history_restore(struct http_history *history, struct kept_histories *kept) {
+    pthread_mutex_lock(&history->lock);
+    kept_histories_deinit(&history->kept);
+    history->kept = *kept;
+    pthread_mutex_unlock(&history->lock);
+    kept->n = 0;
+}
+
+static const char *kept_name(const struct view *view) {
+    if (view->layout->topology->boxes)
+        return view->pmu;
+    return view->core_type ? view->core_type : "";
+}
+
+// A new history goes on with the one that is kept under its name.
+static void go_on(struct http_history *history, struct history *made, const struct view *view) {
+    struct kept_histories *kept = &history->kept;
+    for (size_t i = 0; i < kept->n; i++)
+        if (kept->all[i]->boxes == view->layout->topology->boxes && strcmp(kept->all[i]->of, kept_name(view)) == 0) {
+            history_restore(made, kept->all[i]);
+            kept->all[i] = kept->all[--kept->n];
+            return;
+        }
+}
+
+static void keep_place(const struct http_history_place *place, struct recording_buffer *out) {
+    struct kept_history *kept = history_keep(place->history);
+    if (!kept)
+        return;
+    (void)snprintf(kept->of, sizeof kept->of, "%s", place->kept_as);
+    kept->boxes = place->kind != NULL;
+    kept_put_history(out, kept);
+    kept_history_free(kept);
+}
+
+// What a history has not taken in yet, or has no place yet, is kept on.
+void http_history_keep(struct http_history *history, struct recording_buffer *out) {
+    pthread_mutex_lock(&history->lock);
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
+        const struct history *of = history->places[i].history;
+        if (of && history_kept(of))
+            kept_put_history(out, history_kept(of));
+        else if (of)
+            keep_place(&history->places[i], out);
+    }
+    for (size_t i = 0; i < history->kept.n; i++)
+        kept_put_history(out, history->kept.all[i]);
+    pthread_mutex_unlock(&history->lock);
+}
+
 // The first core type's snapshots have the kernel's counts. A host with one node and without resctrl has none.
 static void take_memory(struct http_history *history, const struct snapshot *snapshot) {
     const struct host_memory *memory = snapshot->memory;
@@ -92,8 +145,12 @@ void http_history_take(struct http_history *history, size_t type, size_t n_cores
     struct http_history_place *place = boxes ? find_kind(history, view->pmu) : &history->places[type];
     if (!place)
         place = add_kind(history, n_cores, view->pmu);
-    if (place && !place->history)
+    if (place && !place->history) {
         place->history = history_new(boxes ? BOX_SERIES_MAX : HISTORY_SERIES_MAX / n_cores);
+        (void)snprintf(place->kept_as, sizeof place->kept_as, "%s", kept_name(view));
+        if (place->history)
+            go_on(history, place->history, view);
+    }
     if (place && place->history) {
         if (!boxes)
             view_marks_take(&place->marks, view, snapshot, history_marks(place->history));

@@ -11,6 +11,7 @@
 
 #include "core/history/history.h"
 #include "core/history/history_memory.h"
+#include "core/kept/kept_bytes.h"
 #include "exporters/http/http_accept.h"
 #include "exporters/view/shown.h"
 #include "exporters/view/text.h"
@@ -22,11 +23,13 @@ struct http_history {
     struct http_history_place {
         struct history *history; // NULL: none yet, or no memory
         struct view_marks marks;
+        char kept_as[KEPT_NAME_MAX]; // the name under which the history outlives the process
         char *kind; // of PMUs outside the cores; NULL: a core type, which has the place of its number, or none
         bool gone;  // the kind is no longer measured: its past waits for it until another kind needs the place
     } places[SHOWN_TYPES_MAX];
     struct history_memory *memory; // what the kernel counts of it; NULL: nothing yet, or no memory
     size_t n_nodes;                // of NUMA, in the newest reading; 0: nothing is read
+    struct kept_histories kept;    // of an earlier process, for places that have none yet
 };
 
 void http_history_init(struct http_history *history);
@@ -38,6 +41,11 @@ void http_history_renew(struct http_history *history, size_t n_cores, struct vie
 // Takes in a snapshot of type `type`. The first `n_cores` are core types.
 void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
                        const struct snapshot *snapshot);
+
+// Appends the histories of core types and boxes, which outlive the process (core/kept/kept_bytes.h).
+void http_history_keep(struct http_history *history, struct recording_buffer *out);
+// Goes on with those of an earlier process; takes them over. Before the first snapshot.
+void http_history_restore(struct http_history *history, struct kept_histories *kept);
 
 // The arguments of a request, borrowed; NULL: not given.
 struct http_history_query {

@@ -122,6 +122,19 @@ static void add_memory(struct json *json, const struct scene *scene, const struc
     json_end_object(json);
 }
 
+// NaN: not known, as the time itself.
+static void add_since(struct json *json, const struct scene *scene) {
+    const double *values = scene->snapshot->values;
+    const struct snapshot_layout *layout = scene->view->layout;
+    double at_least = values[snapshot_bound_at_least(layout, scene->scope)];
+    json_number(json, "since_timestamp_seconds", values[snapshot_bound_since(layout, scene->scope)]);
+    if (isnan(at_least))
+        json_null(json, "since_at_least");
+    else
+        json_bool(json, "since_at_least", at_least > 0);
+    json_number(json, "unwatched_seconds", values[snapshot_bound_unwatched(layout, scene->scope)]);
+}
+
 static void add_bound(struct json *json, const struct scene *scene) {
     struct bound bound = bound_find(scene->tree);
     if (bound.n == 0) {
@@ -136,8 +149,7 @@ static void add_bound(struct json *json, const struct scene *scene) {
         json_string(json, NULL, metric_of(scene, bound.path[i])->export_name);
     json_end_array(json);
     add_answer(json, "exceeded", bound.exceeded);
-    json_number(json, "since_timestamp_seconds",
-                scene->snapshot->values[snapshot_bound_since(scene->view->layout, scene->scope)]);
+    add_since(json, scene);
     json_string(json, "not_told_apart_from",
                 bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
     if (scene->scope == 0)

@@ -317,6 +317,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
         {.family = FAMILY_PEAK_PIPELINE_SLOTS, .add = add_peaks},
         {.family = FAMILY_BOUND, .add = page_add_bounds},
         {.family = FAMILY_BOUND_SINCE, .add = page_add_bounds_since},
+        {.family = FAMILY_BOUND_UNSEEN, .add = page_add_bounds_unseen},
         {.family = FAMILY_BOUND_CERTAIN, .add = page_add_bounds_certain},
         {.family = FAMILY_COVERED, .add = add_covered},
         {.family = FAMILY_UNCOVERED, .add = add_all_uncovered},

@@ -108,20 +108,28 @@ static bool has_tree(struct prometheus_page *page, const struct view *view) {
     return any;
 }
 
-void page_add_bounds_since(struct prometheus_page *page, const struct view *view) {
+// One value of each socket's verdict.
+static void add_sockets(struct prometheus_page *page, const struct view *view, enum page_kind kind,
+                        size_t (*place)(const struct snapshot_layout *layout, size_t scope)) {
     if (!has_tree(page, view))
         return;
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_verdict_since(view->layout, scope.scope));
+        page_scoped(page, &scope, NULL, NULL, kind, place(view->layout, scope.scope));
     }
 }
 
+void page_add_bounds_since(struct prometheus_page *page, const struct view *view) {
+    add_sockets(page, view, PAGE_REAL, snapshot_verdict_since);
+}
+
+// Most verdicts have followed another one.
+void page_add_bounds_unseen(struct prometheus_page *page, const struct view *view) {
+    size_t before = page->n_series;
+    add_sockets(page, view, PAGE_WHOLE, snapshot_verdict_unseen);
+    page->n_rare += page->n_series - before;
+}
+
 void page_add_bounds_certain(struct prometheus_page *page, const struct view *view) {
-    if (!has_tree(page, view))
-        return;
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct page_scope scope = page_socket_labels(view, s);
-        page_scoped(page, &scope, NULL, NULL, PAGE_WHOLE, snapshot_verdict_certain(view->layout, scope.scope));
-    }
+    add_sockets(page, view, PAGE_WHOLE, snapshot_verdict_certain);
 }

@@ -42,6 +42,7 @@ void page_add_ipc_error(struct prometheus_page *page, const struct view *view);
 // Adds a core type's verdict by socket: the path, since when, and how certain.
 void page_add_bounds(struct prometheus_page *page, const struct view *view);
 void page_add_bounds_since(struct prometheus_page *page, const struct view *view);
+void page_add_bounds_unseen(struct prometheus_page *page, const struct view *view);
 void page_add_bounds_certain(struct prometheus_page *page, const struct view *view);
 
 // Add the series of a socket or CPU.

@@ -131,7 +131,7 @@ class Program:
         self.log_path = os.path.join(self.folder.name, "log")
         ours = {k: v for k, v in os.environ.items()
                 if k not in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "INVOCATION_ID",
-                             "RUNTIME_DIRECTORY")}
+                             "RUNTIME_DIRECTORY", "STATE_DIRECTORY")}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env=ours | (environment or {}), preexec_fn=_die_with_parent)

@@ -42,7 +42,7 @@ def call(*words, **environment):
 def test_the_overview_fits_80_columns_and_says_what_the_api_says():
     with daemon() as host, top(url(host.port)) as screen:
         host.wait_round(3)
-        lines = screen.wait("Back-end bound", "ipc", "a column", "Since")
+        lines = screen.wait("Back-end bound", "ipc", "a column", "At least since")
         assert all(len(line) <= 80 for line in lines), lines
         assert re.match(r"\S+  Neoverse V2, 64 CPUs, 2 sockets  SIMULATED +\d\d:\d\d:\d\d$", lines[0]), lines[0]
         assert lines[1].startswith(f"http://127.0.0.1:{host.port}: ") and lines[1].endswith(" s old"), lines[1]

@@ -384,6 +384,145 @@ static void test_another_plan_goes_on_with_what_is_remembered(void **state) {
     end(&p);
 }
 
+// ---- another process ----
+
+static double at_least(const struct patient *p, size_t scope) {
+    return p->snapshot->values[snapshot_bound_at_least(p->host.layout, scope)];
+}
+
+static double unwatched(const struct patient *p, size_t scope) {
+    return p->snapshot->values[snapshot_bound_unwatched(p->host.layout, scope)];
+}
+
+// Ends the process after these rounds of a front-end bound host, and begins another one on the same host.
+static void restart(struct patient *p, struct kept_verdicts *kept) {
+    *kept = (struct kept_verdicts){.n = 0};
+    diagnosis_keep(p->diagnosis, "big", kept);
+    diagnosis_free(p->diagnosis);
+    p->diagnosis = diagnosis_new(p->host.layout);
+    assert_non_null(p->diagnosis);
+}
+
+// A round that begins so long after the last one, the first of a process that knows what was kept.
+static void first_round(struct patient *p, const struct kept_verdicts *kept, uint64_t after_ns) {
+    p->now_ns += after_ns;
+    p->snapshot->start_ns = p->now_ns;
+    p->snapshot->end_ns = p->now_ns + ROUND_NS;
+    p->snapshot->values[snapshot_self(p->host.layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] =
+        (double)p->snapshot->end_ns * 1e-9;
+    diagnosis_restore(p->diagnosis, "big", kept, p->snapshot);
+    one_round(p);
+}
+
+static void test_the_first_verdict_may_be_older_and_one_that_follows_another_is_not(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    set_nothing(&p);
+    one_round(&p);
+    assert_true(isnan(at_least(&p, 0)) && isnan(unwatched(&p, 0)));
+    set_backend(&p);
+    one_round(&p);
+    assert_true(at_least(&p, 0) == 1 && unwatched(&p, 0) == 0);
+    assert_true(p.snapshot->values[snapshot_verdict_unseen(p.host.layout, 0)] == 1);
+    set_frontend(&p);
+    for (int i = 0; i < 5; i++) {
+        one_round(&p);
+        assert_true(at_least(&p, 0) == 0);
+    }
+    assert_true(isnan(p.snapshot->values[snapshot_verdict_unseen(p.host.layout, 0)]));
+    p.now_ns += 2 * DIAGNOSIS_FORGET_NS; // the same again, but nobody saw whether it lasted
+    one_round(&p);
+    assert_true(at_least(&p, 0) == 1 && since(&p, 0) == now(&p));
+    end(&p);
+}
+
+static void test_a_restart_goes_on_with_the_verdict_and_tells_how_long_nobody_watched(void **state) {
+    (void)state;
+    struct patient p;
+    struct kept_verdicts kept;
+    begin(&p);
+    set_backend(&p);
+    one_round(&p);
+    set_frontend(&p);
+    one_round(&p);
+    double first = now(&p);
+    for (int i = 0; i < 5; i++)
+        one_round(&p);
+    double sockets = since(&p, snapshot_scope_socket(1));
+    for (int i = 1; i <= 2; i++) {
+        restart(&p, &kept);
+        assert_int_equal(kept.n, 1 + p.host.topology->n_sockets);
+        first_round(&p, &kept, 45 * ROUND_NS); // 90 s
+        assert_true(since(&p, 0) == first && at_least(&p, 0) == 0 && unwatched(&p, 0) == 90 * i);
+        assert_true(since(&p, snapshot_scope_socket(1)) == sockets && at_least(&p, snapshot_scope_socket(1)) == 1);
+        one_round(&p);
+        assert_true(since(&p, 0) == first);
+    }
+    end(&p);
+}
+
+static void test_a_verdict_that_is_another_one_after_a_restart_holds_at_least_since_then(void **state) {
+    (void)state;
+    struct patient p;
+    struct kept_verdicts kept;
+    begin(&p);
+    set_backend(&p);
+    for (int i = 0; i < 5; i++)
+        one_round(&p);
+    restart(&p, &kept);
+    set_frontend(&p);
+    first_round(&p, &kept, 5 * ROUND_NS);
+    double first = now(&p);
+    for (int i = 0; i < 5; i++) {
+        assert_true(since(&p, 0) == first && at_least(&p, 0) == 1 && unwatched(&p, 0) == 0);
+        one_round(&p);
+    }
+    end(&p);
+}
+
+// What is kept is not believed if it is too old, of another core type, of a metric that is not there, or of the future.
+static void test_what_cannot_be_the_time_before_is_not_gone_on_with(void **state) {
+    (void)state;
+    enum { TOO_OLD, OTHER_TYPE, NO_METRIC, LATER, CLOCK_SET_BACK, NEGATIVE, CASES };
+    for (int i = 0; i < CASES; i++) {
+        struct patient p;
+        struct kept_verdicts kept;
+        begin(&p);
+        for (int k = 0; k < 5; k++)
+            one_round(&p);
+        restart(&p, &kept);
+        for (size_t k = 0; k < kept.n; k++) {
+            if (i == OTHER_TYPE)
+                strcpy(kept.all[k].type, "little");
+            if (i == NO_METRIC)
+                strcpy(kept.all[k].metric, "nonesuch");
+            if (i == LATER)
+                kept.all[k].known_ns += 3600 * UINT64_C(1000000000);
+            if (i == CLOCK_SET_BACK || i == NEGATIVE)
+                kept.all[k].since_seconds = i == NEGATIVE ? -1 : 1e9;
+        }
+        first_round(&p, &kept, i == TOO_OLD ? DIAGNOSIS_KEEP_NS + 1 : ROUND_NS);
+        assert_true(since(&p, 0) == now(&p) && at_least(&p, 0) == 1 && unwatched(&p, 0) == 0);
+        end(&p);
+    }
+}
+
+static void test_that_nothing_is_high_is_kept_as_well(void **state) {
+    (void)state;
+    struct patient p;
+    struct kept_verdicts kept;
+    begin(&p);
+    set_shares(&p, 0.1, 0.1, 0.1);
+    one_round(&p);
+    double first = now(&p);
+    restart(&p, &kept);
+    assert_string_equal(kept.all[0].metric, "");
+    first_round(&p, &kept, ROUND_NS);
+    assert_true(since(&p, 0) == first);
+    end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_root_without_a_threshold_is_judged_by_its_share),
@@ -401,6 +540,11 @@ int main(void) {
         cmocka_unit_test(test_each_socket_has_a_verdict_of_its_own_and_cpus_have_none),
         cmocka_unit_test(test_without_times_there_is_no_since),
         cmocka_unit_test(test_another_plan_goes_on_with_what_is_remembered),
+        cmocka_unit_test(test_the_first_verdict_may_be_older_and_one_that_follows_another_is_not),
+        cmocka_unit_test(test_a_restart_goes_on_with_the_verdict_and_tells_how_long_nobody_watched),
+        cmocka_unit_test(test_a_verdict_that_is_another_one_after_a_restart_holds_at_least_since_then),
+        cmocka_unit_test(test_what_cannot_be_the_time_before_is_not_gone_on_with),
+        cmocka_unit_test(test_that_nothing_is_high_is_kept_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

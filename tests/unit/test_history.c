@@ -419,6 +419,75 @@ static void test_the_newest_marks_are_kept(void **state) {
         assert_true(mark_kind_name((enum mark_kind)kind)[0] != '\0');
 }
 
+// ---- another process ----
+
+// Ends the process, and begins another one that goes on with its history after so many seconds.
+static void restart(struct past *past, double seconds) {
+    struct kept_history *kept = history_keep(past->history);
+    assert_non_null(kept);
+    history_free(past->history);
+    past->history = history_new(HISTORY_SERIES_MAX);
+    assert_non_null(past->history);
+    history_restore(past->history, kept);
+    assert_null(history_keep(past->history)); // nothing of its own yet
+    assert_ptr_equal(history_kept(past->history), kept);
+    past->snapshot->end_ns += (uint64_t)(seconds * 1e9);
+}
+
+static void test_a_restart_goes_on_with_the_past_and_leaves_the_time_between_empty(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    assert_null(history_keep(past.history));
+    set_branches(&past, 0, 100, 1000);
+    take_after(&past, 0);
+    set_branches(&past, 0, 110, 2000); // 10 a thousand
+    take_after(&past, 2);
+    marks_add(history_marks(past.history), past.snapshot->end_ns, MARK_PLAN, "another plan");
+    restart(&past, 40);
+    set_branches(&past, 0, 5, 100); // its totals begin anew
+    take_after(&past, 1);
+    set_branches(&past, 0, 45, 1100); // 40 a thousand
+    take_after(&past, 1);
+    assert_null(history_kept(past.history));
+    assert_int_equal(history_range(past.history, false).n, 5);
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 4), 10));
+    for (size_t ago = 1; ago < 4; ago++)
+        assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, ago)));
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), 40));
+    const struct marks *marks = history_marks(past.history);
+    assert_int_equal(marks_count(marks), 2);
+    assert_int_equal(marks_get(marks, 0)->kind, MARK_PLAN);
+    assert_int_equal(marks_get(marks, 1)->kind, MARK_GAP);
+    assert_string_equal(marks_get(marks, 1)->text, "topdownd did not run for 40 s");
+    restart(&past, 3600); // the hour is over, the day is not
+    take_after(&past, 1);
+    assert_int_equal(history_range(past.history, false).n, HISTORY_FINE_N);
+    assert_int_equal(history_range(past.history, true).n, 13);
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", true, 12), 40));
+    restart(&past, 2 * 86400);
+    take_after(&past, 1);
+    for (size_t ago = 0; ago < HISTORY_COARSE_N; ago++)
+        assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", true, ago)));
+    end(&past);
+}
+
+static void test_a_history_of_another_clock_is_not_gone_on_with(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    set_branches(&past, 0, 100, 1000);
+    take_after(&past, 0);
+    set_branches(&past, 0, 110, 2000);
+    take_after(&past, 2);
+    restart(&past, -1000);
+    take_after(&past, 1);
+    assert_null(history_kept(past.history));
+    assert_int_equal(history_range(past.history, false).n, 1);
+    assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, 0)));
+    end(&past);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_steps_quotient_is_that_of_its_sums),
@@ -436,6 +505,8 @@ int main(void) {
         cmocka_unit_test(test_a_host_with_too_many_series_keeps_the_hosts_and_level1),
         cmocka_unit_test(test_times_are_those_of_the_last_snapshot_that_told_one),
         cmocka_unit_test(test_the_newest_marks_are_kept),
+        cmocka_unit_test(test_a_restart_goes_on_with_the_past_and_leaves_the_time_between_empty),
+        cmocka_unit_test(test_a_history_of_another_clock_is_not_gone_on_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

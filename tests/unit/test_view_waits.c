@@ -348,7 +348,8 @@ static void test_the_log_says_it_of_what_was_newest(void **state) {
     log_rounds(&p, &p.shown, said, sizeof said);
     assert_non_null(
         strstr(said, "what this host is bound by: backend_bound, 35 % of pipeline slots; in it memory_bound"));
-    assert_non_null(strstr(said, " The memory moves 180.0 GB/s, 90 % of its peak and near it: bandwidth. Since "));
+    assert_non_null(
+        strstr(said, " The memory moves 180.0 GB/s, 90 % of its peak and near it: bandwidth. At least since "));
     move(&p, 300, 300);
     log_rounds(&p, &p.shown, said, sizeof said);
     assert_non_null(strstr(said, " The memory moves 600.0 GB/s, more than its stated peak of 200.0 GB/s, so that peak "

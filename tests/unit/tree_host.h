@@ -95,6 +95,8 @@ static inline struct snapshot *tree_snapshot(const struct exporter_host *host) {
                                 0.0078125);
     }
     snapshot->values[snapshot_bound_since(host->layout, 0)] = 1699999940.5; // of the host alone
+    snapshot->values[snapshot_bound_at_least(host->layout, 0)] = 0;
+    snapshot->values[snapshot_bound_unwatched(host->layout, 0)] = 0;
     return snapshot;
 }
 

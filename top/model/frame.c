@@ -118,6 +118,7 @@ static int read_bound(const struct json_node *object, struct tree *tree, struct 
         out->next = page_names(&bound, "next_groups", arena);
         out->command = page_text(&bound, "sample_command", arena, "");
         out->since_seconds = page_number(&bound, "since_timestamp_seconds");
+        out->at_least = page_bool(&bound, "since_at_least") > 0;
         if (page_object(&bound, "memory", &memory)) {
             out->memory_bytes = page_number(&memory, "bytes_per_second");
             out->memory_peak = page_number(&memory, "peak_bytes_per_second");

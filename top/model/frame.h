@@ -45,6 +45,7 @@ struct frame_bound {
     const char *next;     // metric groups, "A, B"
     const char *command;  // "": none
     double since_seconds; // since the epoch; NAN: unknown
+    bool at_least;        // its beginning was not seen
     double memory_bytes;  // a second, of all sockets; NAN: unknown
     double memory_peak;   // likewise
     bool peak_exceeded;   // it must be wrong

@@ -92,7 +92,8 @@ static unsigned put_verdict(const struct view_data *data, const struct frame_typ
         char time[LINES_TEXT_MAX], span[LINES_TEXT_MAX];
         lines_time(time, bound->since_seconds, data->now_seconds);
         lines_span(span, data->frame->timestamp_seconds - bound->since_seconds);
-        unsigned column = grid_print(grid, row, 0, STYLE_PLAIN, "Since %s (%s)", time, span);
+        unsigned column = grid_print(grid, row, 0, STYLE_PLAIN, "%s %s (%s)",
+                                     bound->at_least ? "At least since" : "Since", time, span);
         if (bound->next[0] != '\0')
             (void)grid_print(grid, row, column, STYLE_PLAIN, "; next groups: %s", bound->next);
         row++;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kept/kept_bytes.h"
+
+static const char HISTORIES_LINE[] = "topdownd kept histories\n";
+
+// Before each history a 1, and a 0 behind the last one.
+enum { VALUE_BYTES = 4, TAIL_BYTES = 16, SERIES_BYTES_LEAST = 2, MARK_BYTES_LEAST = 3 };
+
+// ---- writing ----
+
+static void put_values(struct recording_buffer *out, const float *values, size_t n) {
+    uint8_t bytes[(HISTORY_FINE_N + HISTORY_COARSE_N) * VALUE_BYTES];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        for (size_t k = 0; k < VALUE_BYTES; k++)
+            bytes[i * VALUE_BYTES + k] = (uint8_t)(bits >> (8 * k));
+    }
+    bytes_put(out, bytes, n * VALUE_BYTES);
+}
+
+static void put_marks(struct recording_buffer *out, const struct marks *marks) {
+    bytes_put_varint(out, marks_count(marks));
+    for (size_t i = 0; i < marks_count(marks); i++) {
+        const struct mark *mark = marks_get(marks, i);
+        bytes_put_varint(out, mark->at_ns);
+        bytes_put_varint(out, mark->kind);
+        bytes_put_text(out, mark->text);
+    }
+}
+
+void kept_begin_histories(struct recording_buffer *out, const struct kept_stamp *stamp) {
+    kept_begin(out, HISTORIES_LINE, stamp);
+}
+
+void kept_put_history(struct recording_buffer *out, const struct kept_history *history) {
+    size_t before = out->n;
+    bytes_put_varint(out, 1);
+    bytes_put_text(out, history->of);
+    bytes_put_varint(out, history->boxes);
+    bytes_put_varint(out, history->begin_ns);
+    bytes_put_varint(out, history->end_ns);
+    put_marks(out, &history->marks);
+    bytes_put_varint(out, history->n);
+    for (size_t i = 0; i < history->n; i++) {
+        bytes_put_text(out, history->series[i].name);
+        bytes_put_signed(out, history->series[i].socket);
+        put_values(out, history->series[i].values, history->fine.n + history->coarse.n);
+    }
+    if (out->n > KEPT_HISTORIES_BYTES_MAX - TAIL_BYTES)
+        out->n = before;
+}
+
+int kept_end_histories(struct recording_buffer *out) {
+    bytes_put_varint(out, 0);
+    return kept_end(out);
+}
+
+// ---- reading ----
+
+static void get_values(struct bytes_cursor *in, float *values, size_t n) {
+    if ((size_t)(in->end - in->at) < n * VALUE_BYTES) {
+        in->bad = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++, in->at += VALUE_BYTES) {
+        uint32_t bits = in->at[0] | (uint32_t)in->at[1] << 8 | (uint32_t)in->at[2] << 16 | (uint32_t)in->at[3] << 24;
+        memcpy(&values[i], &bits, sizeof bits);
+        if (!isfinite(values[i]))
+            values[i] = NAN;
+    }
+}
+
+static void get_marks(struct bytes_cursor *in, struct marks *marks) {
+    char text[RECORDING_TEXT_MAX + 1];
+    size_t n = bytes_get_count(in, MARK_BYTES_LEAST);
+    in->bad = in->bad || n > MARKS_MAX;
+    for (size_t i = 0; i < n && !in->bad; i++) {
+        uint64_t at_ns = bytes_get_varint(in, INT64_MAX);
+        enum mark_kind kind = (enum mark_kind)bytes_get_varint(in, MARK_KINDS - 1);
+        bytes_get_text(in, text);
+        marks_add(marks, at_ns, kind, text);
+    }
+}
+
+static void get_series(struct bytes_cursor *in, struct kept_history *history) {
+    char name[KEPT_NAME_MAX] = "";
+    kept_get_text(in, name, sizeof name);
+    int64_t socket = bytes_get_signed(in);
+    if (in->bad || socket < -1 || socket > INT32_MAX) {
+        in->bad = true;
+        return;
+    }
+    const struct kept_series *series = kept_history_add(history, (long)socket, name);
+    if (series)
+        get_values(in, series->values, history->fine.n + history->coarse.n);
+    else
+        in->bad = true;
+}
+
+// NULL: bad, or out of memory.
+static struct kept_history *get_history(struct bytes_cursor *in) {
+    char of[KEPT_NAME_MAX] = "";
+    kept_get_text(in, of, sizeof of);
+    bool boxes = bytes_get_varint(in, 1) != 0;
+    uint64_t begin_ns = bytes_get_varint(in, INT64_MAX), end_ns = bytes_get_varint(in, INT64_MAX);
+    struct kept_history *history = !in->bad && begin_ns <= end_ns ? kept_history_new(begin_ns, end_ns) : NULL;
+    if (!history)
+        return NULL;
+    strcpy(history->of, of);
+    history->boxes = boxes;
+    get_marks(in, &history->marks);
+    size_t n = bytes_get_count(in, SERIES_BYTES_LEAST);
+    for (size_t i = 0; i < n && !in->bad; i++)
+        get_series(in, history);
+    return in->bad ? kept_history_free(history) : history;
+}
+
+int kept_read_histories(const uint8_t *bytes, size_t n, struct kept_stamp *stamp, struct kept_histories *out) {
+    struct kept_stamp of = {.boot = ""};
+    struct kept_histories read = {.n = 0};
+    struct bytes_cursor in;
+    int r = kept_open(bytes, n, HISTORIES_LINE, &of, &in);
+    if (r < 0)
+        return r;
+    while (!in.bad && bytes_get_varint(&in, 1) == 1) {
+        struct kept_history *history = read.n < KEPT_HISTORIES_MAX ? get_history(&in) : NULL;
+        in.bad = in.bad || !history;
+        if (history)
+            read.all[read.n++] = history;
+    }
+    if (!bytes_done(&in)) {
+        kept_histories_deinit(&read);
+        return -EBADMSG;
+    }
+    *stamp = of;
+    *out = read;
+    return 0;
+}

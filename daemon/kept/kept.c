@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/kept/kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/kept/kept_bytes.h"
+#include "daemon/base/log.h"
+#include "daemon/kept/kept_file.h"
+#include "exporters/http/http_history.h"
+
+// Verdicts are small; a history takes some hundred KiB.
+#define VERDICTS_EVERY_NS UINT64_C(60000000000)
+#define HISTORIES_EVERY_NS UINT64_C(300000000000)
+
+struct kept {
+    struct kept_file *verdicts_file, *histories_file;
+    struct http_history *history; // of the server
+    struct kept_stamp stamp;
+    struct kept_verdicts verdicts;      // that the engines go on with
+    uint64_t verdicts_ns, histories_ns; // when they were written last
+};
+
+// ---- whose it is ----
+
+static int64_t wall_offset_ns(void) {
+    return (int64_t)(clocks_kernel.realtime_seconds(clocks_kernel.context) * 1e9) - (int64_t)clocks_now_ns();
+}
+
+// "" where the kernel does not tell: nothing is believed then.
+static void read_boot(const char *procfs, char out[KEPT_STAMP_MAX]) {
+    char path[4096];
+    out[0] = '\0';
+    if (snprintf(path, sizeof path, "%s/sys/kernel/random/boot_id", procfs ? procfs : "/proc") >= (int)sizeof path)
+        return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, out, KEPT_STAMP_MAX - 1) : 0;
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static struct kept_stamp stamp_of(const struct options *options) {
+    struct kept_stamp stamp = {.boot = ""};
+    read_boot(options->paths.procfs, stamp.boot);
+    if (options->pmu == PMU_SIM)
+        (void)snprintf(stamp.origin, sizeof stamp.origin, "sim:%.50s", options->scenario ? options->scenario : "demo");
+    else
+        strcpy(stamp.origin, "host");
+    return stamp;
+}
+
+// The first of systemd's folders; NULL: nothing is to be kept, or out of memory.
+static char *folder_of(const char *named) {
+    const char *folders = named ? named : getenv("STATE_DIRECTORY");
+    if (!folders || !*folders)
+        return NULL;
+    return strndup(folders, named ? strlen(named) : strcspn(folders, ":"));
+}
+
+// ---- reading ----
+
+static const char *why(int r) {
+    switch (r) {
+    case -ENOMSG:
+        return "it is no file of topdownd";
+    case -EPROTO:
+        return "it is of a later version of topdownd";
+    case -EBADMSG:
+        return "it is damaged";
+    case -EFBIG:
+        return "it is larger than any that topdownd writes";
+    case -EINVAL:
+    case -ELOOP:
+        return "it is no regular file";
+    default:
+        return strerror(-r);
+    }
+}
+
+static void log_refusal(const struct kept_file *file, int r) {
+    if (r < 0 && r != -ENOENT)
+        log_warning("%s cannot be used: %s. topdownd begins anew, and will write over it", kept_file_path(file),
+                    why(r));
+}
+
+// Another host, or another boot: what ran before does not run any more, and its times are of another clock.
+static bool is_ours(const struct kept *kept, const struct kept_stamp *stamp) {
+    return stamp->boot[0] != '\0' && strcmp(stamp->boot, kept->stamp.boot) == 0 &&
+           strcmp(stamp->origin, kept->stamp.origin) == 0;
+}
+
+static void read_verdicts(struct kept *kept) {
+    struct kept_stamp stamp = {.boot = ""};
+    uint8_t *bytes = NULL;
+    size_t n = 0;
+    int r = kept_file_read(kept->verdicts_file, KEPT_VERDICTS_BYTES_MAX, &bytes, &n);
+    if (r == 0)
+        r = kept_read_verdicts(bytes, n, &stamp, &kept->verdicts);
+    free(bytes);
+    log_refusal(kept->verdicts_file, r);
+    if (r < 0 || !is_ours(kept, &stamp))
+        kept->verdicts.n = 0;
+    else
+        kept_follow_clock(&kept->verdicts, &stamp, kept->stamp.wall_offset_ns);
+}
+
+static void read_histories(struct kept *kept) {
+    struct kept_stamp stamp = {.boot = ""};
+    struct kept_histories histories = {.n = 0};
+    uint8_t *bytes = NULL;
+    size_t n = 0;
+    int r = kept_file_read(kept->histories_file, KEPT_HISTORIES_BYTES_MAX, &bytes, &n);
+    if (r == 0)
+        r = kept_read_histories(bytes, n, &stamp, &histories);
+    free(bytes);
+    log_refusal(kept->histories_file, r);
+    if (is_ours(kept, &stamp))
+        http_history_restore(kept->history, &histories);
+    kept_histories_deinit(&histories);
+}
+
+// ---- life ----
+
+static void free_files(struct kept *kept) {
+    kept_file_free(kept->histories_file);
+    kept_file_free(kept->verdicts_file);
+    free(kept);
+}
+
+static int new_files(const char *folder, struct kept **out) {
+    struct kept *kept = calloc(1, sizeof *kept);
+    if (!kept)
+        return -ENOMEM;
+    int r = kept_file_new(folder, "verdicts", &kept->verdicts_file);
+    if (r == 0)
+        r = kept_file_new(folder, "histories", &kept->histories_file);
+    if (r < 0)
+        free_files(kept);
+    else
+        *out = kept;
+    return r;
+}
+
+int kept_new(const struct options *options, struct http_history *history, struct engine *const *engines, size_t n,
+             struct kept **out) {
+    struct kept *kept = NULL;
+    *out = NULL;
+    bool past = n > 0 && !engines[0]->ops->keep; // a replay
+    char *folder = options->aside.on || past ? NULL : folder_of(options->paths.state);
+    int r = folder ? new_files(folder, &kept) : 0;
+    free(folder);
+    if (!kept)
+        return r;
+    kept->history = history;
+    kept->stamp = stamp_of(options);
+    kept->stamp.wall_offset_ns = wall_offset_ns();
+    kept->verdicts_ns = kept->histories_ns = clocks_now_ns();
+    read_verdicts(kept);
+    read_histories(kept);
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->restore)
+            engines[i]->ops->restore(engines[i], &kept->verdicts);
+    *out = kept;
+    return 0;
+}
+
+// ---- writing ----
+
+static void write_verdicts(struct kept *kept, struct engine *const *engines, size_t n) {
+    struct kept_verdicts *verdicts = calloc(1, sizeof *verdicts);
+    struct recording_buffer bytes = {0};
+    if (!verdicts)
+        return; // the next time, then
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->keep)
+            engines[i]->ops->keep(engines[i], verdicts);
+    kept->stamp.wall_offset_ns = wall_offset_ns();
+    if (kept_write_verdicts(&kept->stamp, verdicts, &bytes) == 0)
+        kept_file_put(kept->verdicts_file, &bytes);
+    recording_buffer_deinit(&bytes);
+    free(verdicts);
+}
+
+static void write_histories(struct kept *kept) {
+    struct recording_buffer bytes = {0};
+    kept_begin_histories(&bytes, &kept->stamp);
+    http_history_keep(kept->history, &bytes);
+    if (kept_end_histories(&bytes) == 0)
+        kept_file_put(kept->histories_file, &bytes);
+    recording_buffer_deinit(&bytes);
+}
+
+void kept_step(struct kept *kept, struct engine *const *engines, size_t n, uint64_t now_ns) {
+    if (kept && now_ns - kept->verdicts_ns >= VERDICTS_EVERY_NS) {
+        kept->verdicts_ns = now_ns;
+        write_verdicts(kept, engines, n);
+    } else if (kept && now_ns - kept->histories_ns >= HISTORIES_EVERY_NS) {
+        kept->histories_ns = now_ns;
+        write_histories(kept);
+    }
+}
+
+struct kept *kept_free(struct kept *kept, struct engine *const *engines, size_t n) {
+    if (kept) {
+        write_verdicts(kept, engines, n);
+        write_histories(kept);
+        free_files(kept);
+    }
+    return NULL;
+}

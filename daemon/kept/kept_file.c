@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/kept/kept_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+
+enum { FILE_MODE = 0640 }; // as the folder's: root and the group
+
+struct kept_file {
+    char *folder, *path, *beside;
+    pthread_t thread;
+    pthread_mutex_t lock; // of all below
+    pthread_cond_t changed;
+    struct recording_buffer waiting;
+    bool waits, ends;
+    int error; // negative errno of the last time; of the thread alone
+};
+
+// ---- reading ----
+
+static int read_all(int fd, uint8_t *bytes, size_t n) {
+    size_t at = 0;
+    while (at < n) {
+        ssize_t got = read(fd, bytes + at, n - at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -errno : -ENODATA; // it has become shorter
+        at += (size_t)got;
+    }
+    return 0;
+}
+
+int kept_file_read(const struct kept_file *file, size_t max, uint8_t **bytes, size_t *n) {
+    struct stat status;
+    uint8_t *read_bytes = NULL;
+    int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); // a pipe makes nobody wait
+    if (fd < 0)
+        return -errno;
+    int r = fstat(fd, &status) < 0 ? -errno : !S_ISREG(status.st_mode) ? -EINVAL : 0;
+    if (r == 0 && (uint64_t)status.st_size > max)
+        r = -EFBIG;
+    if (r == 0) {
+        read_bytes = malloc((size_t)status.st_size + 1);
+        r = read_bytes ? read_all(fd, read_bytes, (size_t)status.st_size) : -ENOMEM;
+    }
+    (void)close(fd);
+    if (r < 0) {
+        free(read_bytes);
+        return r;
+    }
+    *bytes = read_bytes;
+    *n = (size_t)status.st_size;
+    return 0;
+}
+
+// ---- writing ----
+
+static int write_all(int fd, const uint8_t *bytes, size_t n) {
+    while (n > 0) {
+        ssize_t written = write(fd, bytes, n);
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        bytes += written > 0 ? written : 0;
+        n -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+// Without this the new name may be lost with the power, and the old file is there again: that is no failure.
+static void sync_folder(const char *folder) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
+// What stands beside the file is left over. A link that somebody has put there is not followed.
+static int write_file(const struct kept_file *file, const struct recording_buffer *bytes) {
+    if (unlink(file->beside) < 0 && errno != ENOENT)
+        return -errno;
+    int fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    if (fd < 0)
+        return -errno;
+    int r = write_all(fd, bytes->bytes, bytes->n);
+    if (r == 0 && fsync(fd) < 0)
+        r = -errno;
+    if (close(fd) < 0 && r == 0)
+        r = -errno;
+    if (r == 0 && rename(file->beside, file->path) < 0)
+        r = -errno;
+    if (r < 0)
+        (void)unlink(file->beside);
+    else
+        sync_folder(file->folder);
+    return r;
+}
+
+// A failure is said once, and again only if it is another one.
+static void note(struct kept_file *file, int r) {
+    if (r < 0 && r != file->error)
+        log_warning("%s cannot be written: %s. A restart of topdownd will not know what was before it", file->path,
+                    strerror(-r));
+    else if (r == 0 && file->error < 0)
+        log_info("%s can be written again", file->path);
+    file->error = r;
+}
+
+static void *run(void *context) {
+    struct kept_file *file = context;
+    pthread_mutex_lock(&file->lock);
+    while (!file->ends || file->waits) {
+        if (!file->waits) {
+            (void)pthread_cond_wait(&file->changed, &file->lock);
+            continue;
+        }
+        struct recording_buffer bytes = file->waiting;
+        file->waiting = (struct recording_buffer){0};
+        file->waits = false;
+        pthread_mutex_unlock(&file->lock);
+        note(file, write_file(file, &bytes));
+        recording_buffer_deinit(&bytes);
+        pthread_mutex_lock(&file->lock);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return NULL;
+}
+
+void kept_file_put(struct kept_file *file, struct recording_buffer *bytes) {
+    pthread_mutex_lock(&file->lock);
+    struct recording_buffer before = file->waiting;
+    file->waiting = *bytes;
+    file->waits = true;
+    pthread_cond_signal(&file->changed);
+    pthread_mutex_unlock(&file->lock);
+    *bytes = (struct recording_buffer){0};
+    recording_buffer_deinit(&before);
+}
+
+// ---- life ----
+
+static void free_names(struct kept_file *file) {
+    free(file->beside);
+    free(file->path);
+    free(file->folder);
+    free(file);
+}
+
+static int start(struct kept_file *file) {
+    pthread_mutex_init(&file->lock, NULL);
+    pthread_cond_init(&file->changed, NULL);
+    int r = pthread_create(&file->thread, NULL, run, file);
+    if (r != 0) {
+        pthread_cond_destroy(&file->changed);
+        pthread_mutex_destroy(&file->lock);
+    }
+    return -r;
+}
+
+int kept_file_new(const char *folder, const char *name, struct kept_file **out) {
+    struct kept_file *file = calloc(1, sizeof *file);
+    if (!file)
+        return -ENOMEM;
+    file->folder = strdup(folder);
+    if (asprintf(&file->path, "%s/%s", folder, name) < 0)
+        file->path = NULL;
+    if (asprintf(&file->beside, "%s/.%s.new", folder, name) < 0)
+        file->beside = NULL;
+    int r = file->folder && file->path && file->beside ? start(file) : -ENOMEM;
+    if (r < 0) {
+        free_names(file);
+        return r;
+    }
+    *out = file;
+    return 0;
+}
+
+const char *kept_file_path(const struct kept_file *file) { return file->path; }
+
+struct kept_file *kept_file_free(struct kept_file *file) {
+    struct timespec until;
+    if (!file)
+        return NULL;
+    pthread_mutex_lock(&file->lock);
+    file->ends = true;
+    pthread_cond_signal(&file->changed);
+    pthread_mutex_unlock(&file->lock);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += KEPT_WAIT_SECONDS;
+    if (pthread_clockjoin_np(file->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+        log_warning("%s is not written yet: the disk takes too long", file->path);
+        return NULL; // the thread still uses it, until the process ends
+    }
+    recording_buffer_deinit(&file->waiting);
+    pthread_cond_destroy(&file->changed);
+    pthread_mutex_destroy(&file->lock);
+    free_names(file);
+    return NULL;
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What outlives a restart: since when the host has its bottleneck, and its history."""
+
+import os
+import re
+import tempfile
+import time
+
+import e2e
+
+BINARY, ROOT = e2e.arguments()
+HISTORY = "/api/v1/history?metric=ipc"
+SINCE, UNSEEN = "topdownd_bound_since_timestamp_seconds", "topdownd_bound_since_unseen"
+STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
+YAML = e2e.LISTEN_ANYWHERE + "slot: 50ms\n"
+
+
+def start(*options):
+    return e2e.Daemon("--pmu", f"sim:{STEADY}", *options, yaml=YAML)
+
+
+def lasting(daemon):
+    """Since when socket 0 has its verdict, once there is one, and whether its beginning was not seen."""
+    def both():
+        page = {name: value for name, labels, value in e2e.samples(daemon.get("/metrics")) if labels.get("socket") == "0"}
+        return SINCE in page and (page[SINCE], page.get(UNSEEN))
+    return e2e.wait_for(both, "a verdict")
+
+
+def bound(daemon):
+    return daemon.json("/api/v1/topdown")["bound"]
+
+
+def test_a_restart_goes_on_with_since_and_tells_what_was_not_watched():
+    with tempfile.TemporaryDirectory() as folder:
+        with start("--path.state", folder) as daemon:
+            first, _ = lasting(daemon)
+            host = e2e.wait_for(lambda: (b := bound(daemon)) and b["since_timestamp_seconds"], "a verdict on the host")
+            begin = e2e.wait_for(lambda: daemon.json(HISTORY)["begin_timestamp_seconds"], "a history")
+            daemon.stop()
+        time.sleep(1.2)  # not watched: a second or more of it shows
+        with start("--path.state", folder) as daemon:
+            assert lasting(daemon) == (first, 1)
+            now = e2e.wait_for(lambda: (b := bound(daemon)) and b["since_timestamp_seconds"] == host and b, "the verdict as before")
+            assert now["since_at_least"] is True and 1.2 < now["unwatched_seconds"], now
+            said = e2e.wait_for(lambda: re.search(r'class="since">(.*)', daemon.get("/")), "since when, for people").group(1)
+            assert re.match("At least since .* UTC, for&nbsp;.*, of which topdownd did not run for&nbsp;", said), said
+            past = daemon.json(HISTORY)
+            assert abs(past["begin_timestamp_seconds"] - begin) < 1, (begin, past)  # the clock is kept in time meanwhile
+            marks = [(mark["kind"], mark["text"]) for mark in past["marks"]]
+            assert [kind for kind, _ in marks].count("start") == 2 and any(text.startswith("topdownd did not run for ") for _, text in marks), marks
+            daemon.stop()
+            assert "cannot be" not in daemon.log(), daemon.log()
+        assert sorted(os.listdir(folder)) == ["histories", "verdicts"], os.listdir(folder)
+        return f"at least since {first}, {now['unwatched_seconds']:.1f} s not watched"
+
+
+def test_where_nothing_is_kept_it_holds_at_least_since_the_start():
+    with start() as daemon:
+        before, unseen = lasting(daemon)
+        assert unseen == 1
+        daemon.stop()
+    with start() as daemon:
+        assert lasting(daemon)[0] > before
+        now = e2e.wait_for(lambda: bound(daemon), "a verdict")
+        assert now["since_at_least"] is True and now["unwatched_seconds"] == 0, now
+
+
+def test_a_file_that_cannot_be_used_is_named_once_and_written_anew():
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(4):
+            paths = {what: os.path.join(folder, what) for what in ("verdicts", "histories")}
+            for what, path in paths.items():
+                content = ("x" * 5000000, "#!/bin/sh\n", f"topdownd kept {what}\n\x01", f"topdownd kept {what}\n\x63")[number]
+                e2e.write_text(path, content)
+            why = ("it is larger than any that topdownd writes", "it is no file of topdownd", "it is damaged", "it is of a later version of topdownd")[number]
+            with start("--path.state", folder) as daemon:
+                lasting(daemon)
+                daemon.stop()
+                for path in paths.values():
+                    assert daemon.log().count(f"{path} cannot be used: {why}") == 1, daemon.log()
+            for what, path in paths.items():
+                with open(path, "rb") as file:
+                    assert file.read().startswith(f"topdownd kept {what}\n\x01".encode()), why
+
+
+def test_a_reboot_begins_anew():
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as procfs:
+        seen = []
+        for boot in ("one", "one", "two"):
+            e2e.write_text(os.path.join(procfs, "sys/kernel/random/boot_id"), boot + "\n")
+            with start("--path.state", folder, "--path.procfs", procfs) as daemon:
+                seen.append(lasting(daemon)[0])
+                daemon.stop()
+        assert seen[0] == seen[1] < seen[2], seen
+
+
+if __name__ == "__main__":
+    e2e.run_tests()

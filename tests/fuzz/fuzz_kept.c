@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/crc32.h"
+#include "core/kept/kept_bytes.h"
+
+// Any bytes are the file of what outlives the process: as they are, and with a checksum that is right, so that what is
+// behind it is reached. What is taken is written again as the same verdicts.
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_histories(const uint8_t *bytes, size_t n) {
+    struct kept_stamp stamp;
+    struct kept_histories histories = {.n = 0}, again = {.n = 0};
+    struct recording_buffer out = {0};
+    if (kept_read_histories(bytes, n, &stamp, &histories) == 0) {
+        kept_begin_histories(&out, &stamp);
+        for (size_t i = 0; i < histories.n; i++)
+            kept_put_history(&out, histories.all[i]);
+        if (kept_end_histories(&out) == 0) {
+            int r = kept_read_histories(out.bytes, out.n, &stamp, &again);
+            assert(r == 0 && again.n == histories.n);
+        }
+    }
+    recording_buffer_deinit(&out);
+    kept_histories_deinit(&again);
+    kept_histories_deinit(&histories);
+}
+
+static void read_file(const uint8_t *bytes, size_t n) {
+    struct kept_stamp stamp;
+    struct kept_verdicts *verdicts = calloc(1, sizeof *verdicts), *again = calloc(1, sizeof *again);
+    struct recording_buffer out = {0};
+    if (verdicts && again && kept_read_verdicts(bytes, n, &stamp, verdicts) == 0 &&
+        kept_write_verdicts(&stamp, verdicts, &out) == 0) {
+        int r = kept_read_verdicts(out.bytes, out.n, &stamp, again);
+        assert(r == 0 && again->n == verdicts->n);
+    }
+    recording_buffer_deinit(&out);
+    free(again);
+    free(verdicts);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    uint8_t *own = malloc(size + 4);
+    if (!own)
+        return 0;
+    if (size > 0)
+        memcpy(own, data, size);
+    read_file(own, size);
+    read_histories(own, size);
+    uint32_t crc = crc32_of(own, size);
+    for (int i = 0; i < 4; i++)
+        own[size + (size_t)i] = (uint8_t)(crc >> (8 * i));
+    read_file(own, size + 4);
+    read_histories(own, size + 4);
+    free(own);
+    return 0;
+}
