@@ -195,7 +195,8 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK | OPTIONS_MEMORY, read_text, MEMBER(paths.run),
      "folder of the control socket (what systemd makes, /run/topdownd)"},
     {"path.state", "DIR", OPTIONS_MEASURE, read_text, MEMBER(paths.state),
-     "folder of what a restart is to know: since when the host has its bottleneck, and the history (what systemd makes; "
+     "folder of what a restart is to know: since when the host has its bottleneck, and the history (what systemd "
+     "makes; "
      "else none)"},
     {"socket", "PATH", OPTIONS_ASK, read_text, MEMBER(paths.socket),
      "the daemon's control socket (/run/topdownd/control.sock)"},

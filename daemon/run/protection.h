@@ -52,8 +52,8 @@ struct protection_caller {
     double *expiry_seconds; // set to that of what is in force, whenever it changes
 };
 
-// Watches the files of `web`, which is in force at the server, and warns of a certificate that expires. Returns 0 or a negative errno. `loop`, `options` and the
-// server must outlive it.
+// Watches the files of `web`, which is in force at the server, and warns of a certificate that expires. Returns 0 or a
+// negative errno. `loop`, `options` and the server must outlive it.
 int protection_new(sd_event *loop, const struct options *options, struct http_server *server, struct web *web,
                    const struct protection_caller *caller, struct protection **out);
 

@@ -448,7 +448,9 @@ bool http_server_cpus_read(struct http_server *server) {
     return atomic_load(&server->cpus_read) && atomic_exchange(&server->cpus_read, false);
 }
 
-struct http_history *http_server_history(struct http_server *server) { return server->renderer.history; }
+struct http_history *http_server_history(struct http_server *server) {
+    return server->renderer.history;
+}
 
 size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renderer.renders); }
 

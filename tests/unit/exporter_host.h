@@ -206,7 +206,7 @@ static inline void host_fill_self(const struct exporter_host *host, struct snaps
     for (int v = SELF_RECORDING_UP; v <= SELF_RECORDING_ROUNDS_LOST; v++)
         snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no recording
     for (int v = SELF_TEXTFILE_UP; v <= SELF_TEXTFILE_FAILURES; v++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no text file
+        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN;  // no text file
     snapshot->values[snapshot_self(host->layout, SELF_CERTIFICATE_EXPIRY)] = NAN; // no TLS
 }
 
