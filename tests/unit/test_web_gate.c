@@ -43,6 +43,17 @@ static struct web *make_web(const char *alice, const char *bob) {
     return web;
 }
 
+static uint64_t now_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+// Whether a password that was asked before then has had the time that it may wait.
+static bool waited_in_vain(uint64_t asked_ns) {
+    return now_ns(CLOCK_MONOTONIC) - asked_ns >= (uint64_t)(WEB_QUEUE_WAIT_MS - 1) * 1000000;
+}
+
 static int begin(struct fixture *f, const char *hash) {
     f->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     f->web = make_web(hash, NULL);
@@ -111,7 +122,8 @@ static void test_a_changed_hash_makes_a_new_question(void **state) {
     end(&f);
 }
 
-// More than may wait: each is answered all the same, and nobody is refused for what another client asks.
+// More than may wait: each is answered all the same, and nobody is refused for what another client asks. On a machine
+// so busy that the thread computes nothing for the time that a password may wait, the other client asks again.
 static void test_few_passwords_wait_and_a_client_that_asks_much_is_refused(void **state) {
     struct fixture f;
     char password[8];
@@ -121,20 +133,26 @@ static void test_few_passwords_wait_and_a_client_that_asks_much_is_refused(void 
     for (int i = 0; i < WEB_QUEUE_CLIENT_MAX + 24; i++) {
         (void)snprintf(password, sizeof password, "%d", i);
         enum web_verdict verdict = ask(&f, "alice", password, 1, NULL);
-        assert_true(verdict == WEB_WAIT || (verdict == WEB_BUSY && i >= WEB_QUEUE_CLIENT_MAX));
+        assert_true(verdict == WEB_WAIT || verdict == WEB_BUSY);
         n += verdict == WEB_WAIT;
         busy += verdict == WEB_BUSY;
     }
+    uint64_t asked_ns = now_ns(CLOCK_MONOTONIC);
     assert_int_equal(ask(&f, "alice", "secret", 2, &f), WEB_WAIT);
     void *who = NULL;
-    enum web_verdict verdict;
-    while (!who) { // refused ones have no `who` here
+    enum web_verdict verdict = WEB_BUSY;
+    while (!who || verdict == WEB_BUSY) { // those of the first client have no `who` here
         verdict = wait_for(&f, &who);
         n -= who == NULL;
         busy += !who && verdict == WEB_BUSY;
+        if (!who || verdict != WEB_BUSY)
+            continue;
+        assert_true(waited_in_vain(asked_ns));
+        asked_ns = now_ns(CLOCK_MONOTONIC);
+        assert_int_equal(ask(&f, "alice", "secret", 2, &f), WEB_WAIT);
     }
     assert_int_equal(verdict, WEB_GRANTED);
-    assert_in_range(busy, 1, 24);
+    assert_true(busy > 0);
     web_gate_give_up(f.gate);
     for (; web_gate_answer(f.gate, &who, &verdict); n--)
         assert_true(verdict == WEB_BUSY || verdict == WEB_DENIED);
@@ -149,24 +167,22 @@ static void test_all_who_bring_one_password_get_its_answer(void **state) {
     (void)state;
     assert_int_equal(begin(&f, SLOW), 0);
     assert_int_equal(ask(&f, "alice", "wrong", 1, NULL), WEB_WAIT); // takes long enough for the others to come
+    uint64_t asked_ns = now_ns(CLOCK_MONOTONIC);
     for (int i = 0; i < 5; i++)
         assert_int_equal(ask(&f, "alice", "secret", 1, &who[i]), WEB_WAIT);
     for (int i = 0; i < 6; i++) {
         void *of = NULL;
         enum web_verdict verdict = wait_for(&f, &of);
-        assert_int_equal(verdict, of ? WEB_GRANTED : WEB_DENIED);
+        if (of && verdict == WEB_BUSY)
+            assert_true(waited_in_vain(asked_ns)); // the machine is so busy that the first one took as long
+        else
+            assert_int_equal(verdict, of ? WEB_GRANTED : WEB_DENIED);
         if (of)
             seen[(int *)of - who] = true;
     }
     for (int i = 0; i < 5; i++)
         assert_true(seen[i]);
     end(&f);
-}
-
-static uint64_t now_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 // CPU time of the process until the answer.
