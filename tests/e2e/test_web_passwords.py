@@ -158,14 +158,14 @@ def test_a_flood_of_wrong_passwords_moves_no_slot_and_delays_no_scrape():
             before = rotations_of(daemon, 4)
             with Flood(daemon.port, new_password) as flood:
                 during = rotations_of(daemon, 4, scrape)
-            assert flood.statuses.keys() <= {401, 429} and flood.statuses[429] > flood.statuses[401], flood.statuses
+            assert flood.statuses.keys() <= {401, 429} and flood.statuses.get(429, 0) > flood.statuses.get(401, 0), flood.statuses
             seen.append((max(slowest), before, during))
     return f"{flood.statuses}; slowest scrape, rotations a second before and in a flood: {seen}"
 
 
 def test_a_new_scraper_gets_in_at_its_first_try_under_a_flood():
-    """The hashes are cheap, so that a computation on a busy machine takes a small part of the 8 s that a password may wait for
-    its turn. unit/test_web_queue.c has more floods, in virtual time."""
+    """Where the machine is so busy that its turn does not come in 8 s, 429 is right, and no sooner. unit/test_web_queue.c has
+    more floods, in virtual time."""
     files = web_files.Files()
     hash_ = subprocess.run(["htpasswd", "-nbBC", "7", "x", "secret"], capture_output=True, text=True, timeout=e2e.TIMEOUT,
                            check=True).stdout.strip()[2:]
@@ -173,10 +173,13 @@ def test_a_new_scraper_gets_in_at_its_first_try_under_a_flood():
     with web_files.Served(files.write(web_files.users(alice=hash_, **{name: hash_ for name in names}))) as daemon, \
             Flood(daemon.port, new_password, 4, ("127.0.0.2", "127.0.0.3")) as flood:
         e2e.wait_for(lambda: sum(flood.statuses.values()) > 10, "the flood")
-        got = [web_files.ask(daemon.port, headers=web_files.basic(name, "secret"), source=f"127.0.1.{i}").status
-               for i, name in enumerate(names, 1)]
-    assert got.count(200) >= len(names) - 1, (got, flood.statuses)
-    return flood.statuses
+        got = []
+        for i, name in enumerate(names, 1):
+            begun = time.monotonic()
+            status = web_files.ask(daemon.port, headers=web_files.basic(name, "secret"), source=f"127.0.1.{i}").status
+            got.append((status, time.monotonic() - begun))
+    assert all(status == 200 or (status == 429 and took >= 8) for status, took in got), (got, flood.statuses)
+    return f"{got}; {flood.statuses}"
 
 
 def test_passwords_that_cross_the_network_without_tls_are_warned_of():
