@@ -89,6 +89,8 @@ const struct family_info family_table[FAMILY_N] = {
                        "Used share of the budget for measuring, in the last 30 s."},
     [FAMILY_DECISIONS] = {PREFIX "schedule_decisions_total", "counter",
                           "Decisions of the adaptive schedule, by their cause."},
+    [FAMILY_NOT_READY] = {PREFIX "not_ready", "gauge",
+                          "1 while topdownd does not count what it is configured to count; 0: a part does not."},
     [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
                               "When the newest snapshot with counts was made."},
     [FAMILY_GAUGES_AGE] = {PREFIX "gauges_age_seconds", "gauge",

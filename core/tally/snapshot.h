@@ -188,6 +188,7 @@ struct snapshot {
     uint8_t *quality;          // likewise: enum estimate_quality
     bool stale;                // made by snapshot_stale
     bool blind;                // nothing was counted for a while: core/tally/blind.h
+    bool never_counted;        // of one that is blind: not once since the start
     // What the kernel counts of memory, a reference; NULL: not known. Only the first core type's snapshot has it, which
     // gets it before anybody else gets the snapshot.
     struct host_memory *memory;

@@ -24,9 +24,13 @@ int doctor_check(const struct options *options) {
     return options->doctor.bundle && options->json ? options_say("--bundle has the JSON in it: leave --json out") : 0;
 }
 
+// The daemon is asked first: it knows whether it counts. What follows explains.
 static void examine(const struct setup *setup, const struct options *options, struct findings *findings) {
     pid_t daemon = doctor_find_daemon(options);
     bool host = !setup->types[0].source->simulated;
+    char *status = NULL;
+    if (host)
+        doctor_check_daemon(setup, options, daemon, findings, &status);
     for (size_t i = 0; i < setup->n_types; i++)
         doctor_check_type(setup, &setup->types[i], host ? daemon : 0, findings);
     doctor_check_uncore(setup, options, findings);
@@ -35,7 +39,8 @@ static void examine(const struct setup *setup, const struct options *options, st
     doctor_check_rights(setup, findings);
     doctor_check_host(setup, daemon, findings);
     doctor_check_memory(setup, findings);
-    doctor_check_daemon(setup, options, daemon, findings);
+    doctor_check_ports(setup, daemon, status, findings);
+    free(status);
 }
 
 static int print(const struct findings *findings, bool as_json) {

@@ -11,9 +11,10 @@
 #include "daemon/doctor/doctor_parts.h"
 #include "daemon/run/ask.h"
 #include "daemon/run/control.h"
+#include "exporters/health/health.h"
 
-// A running daemon is asked where it listens (`status`, daemon/run/control.h). Only where it does not say is an address
-// tried: one that is taken may be another program's.
+// A running daemon is asked whether it counts, and where it listens (`status`, daemon/run/control.h). Only where it
+// does not say is an address tried: one that is taken may be another program's.
 
 enum { PATIENCE_S = 10, ADDRESS_MAX = 64 };
 
@@ -68,19 +69,22 @@ static int try_address(const struct config_listen *listen) {
 
 // ---- what the daemon says ----
 
-// The answer to `status` behind its "ok"; NULL: there is none, as from a daemon of before. The caller frees it.
-static char *ask_status(const struct options *options) {
+// The answer to `status` behind its "ok". Returns 0, -EPROTO where the daemon does not know the request, as one of
+// before, or another negative errno. The caller frees *status.
+static int ask_status(const struct options *options, char **status) {
     static const char OK[] = "ok\n";
     char *path = ask_path(options), *answer = malloc(CONTROL_ANSWER_MAX);
-    bool told = path && answer && ask_quietly(path, "status\n", PATIENCE_S, answer, CONTROL_ANSWER_MAX) == 0 &&
-                strncmp(answer, OK, sizeof OK - 1) == 0;
+    int r = path && answer ? ask_quietly(path, "status\n", PATIENCE_S, answer, CONTROL_ANSWER_MAX) : -ENOMEM;
     free(path);
-    if (told) {
+    if (r == 0 && strncmp(answer, OK, sizeof OK - 1) != 0)
+        r = -EPROTO;
+    if (r == 0) {
         memmove(answer, answer + sizeof OK - 1, strlen(answer) - (sizeof OK - 1) + 1);
-        return answer;
+        *status = answer;
+        return 0;
     }
     free(answer);
-    return NULL;
+    return r;
 }
 
 // An address of which the daemon says something.
@@ -209,13 +213,88 @@ static void say_troubles(char *status, struct findings *findings) {
             say_trouble(line + sizeof TROUBLE - 1, findings);
 }
 
+// ---- its health ----
+
+enum { WORD_MAX = 32 };
+
+// What the daemon says of its health. False: nothing, as one of before.
+struct told_health {
+    bool ready;
+    char reason[WORD_MAX];
+    char why[FINDING_TEXT_MAX]; // each part that does not count, one after the other
+};
+static bool find_health(char *status, struct told_health *told) {
+    static const char BECAUSE[] = "because ";
+    char word[WORD_MAX];
+    bool found = false;
+    *told = (struct told_health){.ready = false};
+    for (char *line; (line = strsep(&status, "\n"));) {
+        size_t length = strlen(told->why);
+        if (strncmp(line, BECAUSE, sizeof BECAUSE - 1) == 0)
+            (void)snprintf(told->why + length, sizeof told->why - length, "%s%s", length > 0 ? " " : "",
+                           line + sizeof BECAUSE - 1);
+        else if (sscanf(line, "%31s", word) == 1 && (strcmp(word, "ready") == 0 || strcmp(word, "not_ready") == 0)) {
+            found = sscanf(line, "%*s %31s", told->reason) == 1;
+            told->ready = word[0] == 'r';
+        }
+    }
+    return found;
+}
+
+static const char *remedy_of(const char *reason) {
+    for (int i = 0; i < HEALTH_REASON_N; i++)
+        if (strcmp(reason, health_reason_name((enum health_reason)i)) == 0)
+            return health_remedy((enum health_reason)i);
+    return "'curl localhost:10813/-/ready' says the same; see its log";
+}
+
+static void say_health(char *status, struct findings *findings) {
+    struct told_health told;
+    if (!find_health(status, &told))
+        return;
+    bool fine = told.why[0] == '\0', starting = strcmp(told.reason, health_reason_name(HEALTH_STARTING)) == 0;
+    enum finding_state state = fine         ? FINDING_OK
+                               : starting   ? FINDING_NOT_CHECKED
+                               : told.ready ? FINDING_WARNING
+                                            : FINDING_FAILURE;
+    findings_add(findings, state, "health", "%s%s",
+                 fine         ? "topdownd counts what it is configured to count"
+                 : told.ready ? "topdownd does not count all that it is configured to count. "
+                              : "topdownd is not ready. ",
+                 told.why);
+    if (!fine)
+        findings_remedy(findings, "%s", remedy_of(told.reason));
+}
+
+static void say_silent(pid_t daemon, struct findings *findings) {
+    findings_add(findings, FINDING_FAILURE, "health", "topdownd, process %ld, has not answered for %d seconds",
+                 (long)daemon, PATIENCE_S);
+    findings_remedy(findings, "%s", health_remedy(HEALTH_STALE));
+}
+
+// A copy, as it is cut into lines. Where there is no memory for it nothing is said.
+static void say_status(const char *status, void (*say)(char *, struct findings *), struct findings *findings) {
+    char *copy = strdup(status);
+    if (copy)
+        say(copy, findings);
+    free(copy);
+}
+
 void doctor_check_daemon(const struct setup *setup, const struct options *options, pid_t daemon,
-                         struct findings *findings) {
-    char *status = daemon > 0 ? ask_status(options) : NULL;
+                         struct findings *findings, char **status) {
+    int r = daemon > 0 ? ask_status(options, status) : -ENOENT;
     say_daemon(daemon, findings);
+    if (r == -EAGAIN)
+        say_silent(daemon, findings);
+    if (r < 0)
+        return;
+    say_status(*status, say_health, findings);
+    if (strstr(*status, "not_ready"))
+        doctor_check_running_rights(setup, daemon, findings);
+    say_status(*status, say_troubles, findings);
+}
+
+void doctor_check_ports(const struct setup *setup, pid_t daemon, const char *status, struct findings *findings) {
     for (size_t i = 0; i < setup->config->n_listen; i++)
         check_address(&setup->config->listen[i], daemon, status, findings);
-    if (status)
-        say_troubles(status, findings);
-    free(status);
 }

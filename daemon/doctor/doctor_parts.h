@@ -19,13 +19,20 @@ void doctor_check_type(const struct setup *setup, const struct core_type *type, 
 // doctor_rights.c: whether the service may count, with the rights that its unit gives it.
 void doctor_check_rights(const struct setup *setup, struct findings *findings);
 
+// The same file: whether the daemon that runs has these rights. Says nothing where it has them, or nobody can tell.
+void doctor_check_running_rights(const struct setup *setup, pid_t daemon, struct findings *findings);
+
 // doctor_daemon.c: the process id of the topdownd that answers on the control socket; 0: none does;
 // DOCTOR_NOT_ALLOWED: a socket is there, and this user may not ask.
 pid_t doctor_find_daemon(const struct options *options);
 
-// The same file: the daemon that runs, and the addresses to listen to.
+// The same file: the daemon that runs, whether it counts what it is configured to count, and what is wrong with itself.
+// *status is its answer, for doctor_check_ports; NULL: there is none. The caller frees it.
 void doctor_check_daemon(const struct setup *setup, const struct options *options, pid_t daemon,
-                         struct findings *findings);
+                         struct findings *findings, char **status);
+
+// The same file: the addresses to listen to.
+void doctor_check_ports(const struct setup *setup, pid_t daemon, const char *status, struct findings *findings);
 
 // doctor_host.c: who else counts, files and memory that event groups take, and what the platform is.
 void doctor_check_host(const struct setup *setup, pid_t daemon, struct findings *findings);

@@ -83,3 +83,27 @@ void doctor_check_rights(const struct setup *setup, struct findings *findings) {
         findings_remedy(findings, "%s", remedy);
     }
 }
+
+// The effective capabilities of a process, as its file `status` says them. False: it does not.
+static bool capabilities_of(const char *procfs, pid_t process, unsigned long long *out) {
+    char path[512], line[256];
+    (void)snprintf(path, sizeof path, "%s/%ld/status", procfs, (long)process);
+    FILE *file = fopen(path, "re");
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file))
+        found = sscanf(line, "CapEff: %llx", out) == 1;
+    if (file)
+        (void)fclose(file);
+    return found;
+}
+
+void doctor_check_running_rights(const struct setup *setup, pid_t daemon, struct findings *findings) {
+    static const unsigned long long enough = 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
+    unsigned long long has;
+    if (!capabilities_of(setup->types[0].source->roots.procfs, daemon, &has) || (has & enough))
+        return;
+    findings_add(findings, FINDING_WARNING, "daemon_rights", "topdownd, process %ld, runs without CAP_PERFMON",
+                 (long)daemon);
+    findings_remedy(findings, "'systemctl cat topdownd' shows which drop-in takes it away (AmbientCapabilities, "
+                              "CapabilityBoundingSet); in a container, add the capability");
+}

@@ -118,16 +118,17 @@ static double timestamp_of(const struct snapshot *snapshot) {
     return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
 }
 
-static void note_counts(struct measure *m, const struct readings *readings) {
-    blind_interval(&m->blind, m->stage.layout->plan, readings);
+static void note_counts(struct measure *m, const struct readings *readings, const struct snapshot *snapshot) {
+    blind_interval(&m->blind, m->stage.layout->plan, readings, snapshot);
     if (m->type->topology->boxes)
         return; // whether the host is measured is a matter of its cores
-    if (m->blind.pmu_up || m->type->n_selections == 0)
+    if (m->blind.pmu_up || !core_type_wants_counts(m->type))
         self_note_counted(m->self);
 }
 
 static void show_round(struct measure *m, const struct readings *readings, struct snapshot *snapshot) {
-    snapshot->blind = blind_is(&m->blind, m->type->source->takes_counters && m->type->n_selections > 0);
+    snapshot->blind = blind_is(&m->blind, core_type_wants_counts(m->type));
+    snapshot->never_counted = !m->blind.ever;
     fill_self(m, snapshot);
     record_round(m->record, readings, timestamp_of(snapshot));
     record_fill(m->record, snapshot);
@@ -146,7 +147,7 @@ static int finish_round(struct measure *m, struct moment *moment) {
     if (m->readers && m->type->topology->n_cpus > MEASURE_INTERVALS_CPUS)
         derive_want_cpus(m->stage.derive, readers_of_cpus(m->readers, moment->now_ns));
     derive_round(m->stage.derive, readings, moment->snapshot);
-    note_counts(m, readings);
+    note_counts(m, readings, moment->snapshot);
     follow_round(&m->follow, readings);
     if (m->dead && dead_round(m->dead, m->stage.layout->plan, readings))
         m->due.dead = true;
@@ -400,7 +401,6 @@ static void attend(struct engine *engine, struct readers *readers) { of(engine)-
 static void keep(const struct engine *engine, struct kept_verdicts *out) {
     measure_keep((const struct measure *)engine, out);
 }
-
 static void restore(struct engine *engine, const struct kept_verdicts *kept) { measure_restore(of(engine), kept); }
 
 static void take_memory(struct engine *engine, struct host_memory *memory) {

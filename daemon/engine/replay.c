@@ -91,7 +91,7 @@ static struct snapshot *present_snapshot(struct engine *engine) {
 }
 
 static void note_counts(struct replay *replay) {
-    blind_interval(&replay->blind, replay->stage.layout->plan, replay->waiting.readings);
+    blind_interval(&replay->blind, replay->stage.layout->plan, replay->waiting.readings, NULL);
     if (replay->blind.pmu_up || replay->stage.layout->plan->n_units == 0 || isnan(replay->counted_seconds))
         replay->counted_seconds = replay->timestamp_seconds;
 }

@@ -18,6 +18,9 @@
 //                          listens ADDRESS PORT
 //                          probed ADDRESS PORT           of /-/healthy and /-/ready alone; or a path, and 0
 //                          awaits ADDRESS PORT WHY       it is tried again until it can be listened to
+//                          ready REASON                  what /-/ready says, or
+//                          not_ready REASON              (exporters/health/health.h), and for each part that does
+//                          because TEXT                  not count, why
 //                          trouble NAME<tab>TEXT<tab>REMEDY      what is wrong with the daemon itself
 
 #include <systemd/sd-event.h>

@@ -81,16 +81,6 @@ static int begin(struct service *s, struct errors *errors) {
 
 // ---- steps ----
 
-static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
-    char line[SUMMARY_HOST_MAX];
-    s->status.n_types = s->setup->n_types;
-    if (!summary_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
-        return;
-    summary_host(&s->status, line, sizeof line);
-    listening_describe(s->listening, line, sizeof line);
-    (void)sd_notifyf(0, "STATUS=%s", line);
-}
-
 // Gives what the kernel counts of memory to a snapshot of the first engine, which records it.
 static void attach_memory(struct service *s, struct snapshot *snapshot) {
     memory_watch_attach(s->memory, s->setup, clocks_now_ns(), snapshot);
@@ -106,8 +96,12 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
     s->self.textfile = textfile_state(s->textfile);
-    if (type < s->setup->n_types)
-        send_status(s, type, snapshot);
+    s->status.n_types = s->setup->n_types;
+    if (type >= s->setup->n_types)
+        return;
+    uint64_t now_us = clocks_now_ns() / 1000;
+    summary_take(&s->status, type, published.view, snapshot, now_us);
+    summary_send(&s->status, s->listening, now_us);
 }
 
 // Shows the current totals of an engine. Where it has shown values for less than an interval and is shown anew, as
@@ -213,6 +207,8 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
         now_ns = clocks_now_ns();
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
+    if (r >= 0 && s->serving)
+        summary_send(&s->status, s->listening, now_ns / 1000);
     loop_watchdog_feed(&s->watchdog, now_ns);
     kept_step(s->kept, s->engines, s->n_engines, now_ns);
     log_stream_step(s->log, now_ns);
@@ -411,6 +407,7 @@ static void on_warn(struct errors *warnings, void *context) {
 static int on_status(struct text *out, void *context) {
     const struct service *s = context;
     listening_tell(s->listening, out);
+    summary_tell_health(s->listening, out);
     return engine_tell_all(s->engines, s->setup->n_types, out);
 }
 

@@ -4,14 +4,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
 
 #include "collectors/pmu/pmu.h"
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
 #include "daemon/base/log_event.h"
+#include "exporters/http/http.h"
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
 
+static const uint64_t LOOK_US = 1000000;
 static const uint64_t STATUS_US = 10000000; // systemd tells everybody on its bus of each new status
 
 static size_t plannable(const struct plan *plan) {
@@ -212,24 +215,73 @@ static bool is_replaced(const struct summary_host *host, const struct view *view
     return host->n_types == 1 ? now_us < host->due_us : interval_us > 0 && now_us + 2 * interval_us < host->due_us;
 }
 
-bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
+void summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
                   uint64_t now_us) {
     bool first = host->parts[type][0] == '\0';
     if (!first && is_replaced(host, view, now_us))
-        return false;
+        return;
     summary_status(view, snapshot, host->parts[type], sizeof host->parts[type]);
     if (!first && now_us < host->due_us)
-        return false;
+        return;
     host->due_us = now_us + STATUS_US;
-    return true;
+    host->due = true;
+}
+
+// At the start the line says so already, and where all is well it says nothing of it.
+static bool is_told(const struct health *health) {
+    return health->reason != HEALTH_FINE && health->reason != HEALTH_STARTING;
+}
+
+void summary_take_health(struct summary_host *host, struct health health, const char *text) {
+    bool changed = health.ready != host->health.ready || health.reason != host->health.reason;
+    host->due = host->due || (changed && (is_told(&health) || is_told(&host->health)));
+    host->health = health;
+    (void)snprintf(host->trouble, sizeof host->trouble, "%s", text);
+}
+
+// Lines become sentences of one.
+static size_t put_trouble(const struct summary_host *host, char *out, size_t size) {
+    if (!is_told(&host->health))
+        return 0;
+    (void)snprintf(out, size, "%s: %s", host->health.ready ? "not all is counted" : "NOT READY", host->trouble);
+    size_t length = strlen(out);
+    length -= length > 0 && out[length - 1] == '\n';
+    out[length] = '\0';
+    for (char *end; (end = strchr(out, '\n'));)
+        *end = ' ';
+    return length;
 }
 
 void summary_host(const struct summary_host *host, char *out, size_t size) {
-    size_t length = 0;
     out[0] = '\0';
+    size_t length = put_trouble(host, out, size);
     for (size_t i = 0; i < host->n_types && length < size; i++)
         if (host->parts[i][0] != '\0')
             length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? "; " : "", host->parts[i]);
+}
+
+void summary_send(struct summary_host *host, const struct listening *listening, uint64_t now_us) {
+    char line[SUMMARY_HOST_MAX], text[HEALTH_TEXT_MAX];
+    if (now_us >= host->looked_us + LOOK_US) {
+        host->looked_us = now_us;
+        struct health health = http_server_health(listening_server(listening), text, sizeof text);
+        summary_take_health(host, health, text);
+    }
+    if (!host->due)
+        return;
+    host->due = false;
+    summary_host(host, line, sizeof line);
+    listening_describe(listening, line, sizeof line);
+    (void)sd_notifyf(0, "STATUS=%s", line);
+}
+
+void summary_tell_health(const struct listening *listening, struct text *out) {
+    char text[HEALTH_TEXT_MAX], *rest = text;
+    struct health health = http_server_health(listening_server(listening), text, sizeof text);
+    text_format(out, "%s %s\n", health.ready ? "ready" : "not_ready", health_reason_name(health.reason));
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (line[0] != '\0')
+            text_format(out, "because %s\n", line);
 }
 
 void summary_readers(const struct setup *setup, bool sockets, struct errors *warnings) {

@@ -4,7 +4,9 @@
 
 // The daemon's description of itself in a few lines: at start, in its systemd status, and for check-config.
 
+#include "daemon/run/listening.h"
 #include "daemon/source/setup.h"
+#include "exporters/health/health.h"
 
 enum { SUMMARY_LINE_MAX = 512, SUMMARY_BOXES_MAX = 2 * SUMMARY_LINE_MAX };
 
@@ -18,17 +20,29 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
 struct summary_host {
     char parts[SOURCE_TYPES_MAX][SUMMARY_LINE_MAX]; // "": the type has had no snapshot yet
     size_t n_types;
-    uint64_t due_us;
+    uint64_t due_us, looked_us;
+    bool due; // the line is to be sent
+    struct health health;
+    char trouble[HEALTH_TEXT_MAX]; // what does not count, as /-/ready says it
 };
 
-// Takes in a snapshot of a core type. Returns true if the line is to be sent: as soon as a type has had its first
-// snapshot, and then every ten seconds.
-bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
+// Takes in a snapshot of a core type. The line is due as soon as a type has had its first snapshot, and then every ten
+// seconds.
+void summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
                   uint64_t now_us);
 
-// Writes the line, cut at size - 1.
-enum { SUMMARY_HOST_MAX = SOURCE_TYPES_MAX * SUMMARY_LINE_MAX };
+// Takes in whether topdownd counts what it is configured to count. The line is due at once where that has changed.
+void summary_take_health(struct summary_host *host, struct health health, const char *text);
+
+// Writes the line, cut at size - 1. It begins with what does not count.
+enum { SUMMARY_HOST_MAX = SOURCE_TYPES_MAX * SUMMARY_LINE_MAX + HEALTH_TEXT_MAX };
 void summary_host(const struct summary_host *host, char *out, size_t size);
+
+// Asks the server for its health once a second, and sends systemd the line if it is due.
+void summary_send(struct summary_host *host, const struct listening *listening, uint64_t now_us);
+
+// Appends the same health for `status` of the control socket (daemon/run/control.h).
+void summary_tell_health(const struct listening *listening, struct text *out);
 
 // Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured: in the
 // log, or in `warnings` unless that is NULL.

@@ -29,6 +29,11 @@ struct core_type {
     char *missing; // metric groups that its spec lacks; NULL: it has all
 };
 
+// Metric groups that this CPU lacks are wanted in vain, but not of one core type where another one may have them.
+static inline bool core_type_wants_counts(const struct core_type *type) {
+    return type->n_selections > 0 || (type->missing && type->source->prefix[0] == '\0');
+}
+
 struct setup {
     char data[DATA_PATH_MAX];
     char hostname[SETUP_HOSTNAME_MAX]; // of this host, which chooses the profile, or of the recorded one

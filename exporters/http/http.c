@@ -35,7 +35,7 @@
 #include "exporters/http/http_reserve.h"
 #include "exporters/http/http_respond.h"
 
-enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
+enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10 };
 
 // Connections of one address that have been ended and that the library has not closed yet.
 enum { ENDING_MAX = 64, RUNS_MAX = 64 };
@@ -96,24 +96,24 @@ static void fill_shown(struct shown *shown, const struct http_publication *publi
     shown_count(shown, publication->n);
 }
 
-// Writes why the server is not ready, or that it is. False if it is.
-static bool explain_not_ready(const struct http_publication *publication, char *why, size_t size) {
-    for (size_t i = 0; i < publication->n; i++)
-        if (publication->types[i].snapshot->sequence == 0)
-            return snprintf(why, size, "Nothing has been measured yet: the first round has not ended.\n") > 0;
-    if (publication->stale)
-        return snprintf(why, size, "%s", http_page_stale) > 0;
+struct health http_server_health(struct http_server *server, char *text, size_t size) {
+    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     struct shown shown = {.history = NULL};
-    fill_shown(&shown, publication);
-    return http_page_blind(&shown, why, size);
+    fill_shown(&shown, &publication);
+    struct health health = health_judge(&shown, publication.stale);
+    health_text(&shown, publication.stale, text, size);
+    http_publication_unref(&publication);
+    return health;
 }
 
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
-    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
-    char why[REASON_MAX];
-    bool wanting = explain_not_ready(&publication, why, sizeof(why));
-    http_publication_unref(&publication);
-    return http_respond_text(connection, wanting ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why);
+    static const char ready[] = "topdownd is ready.\n";
+    char text[sizeof ready + HEALTH_TEXT_MAX] = "", *parts = text + strlen(ready);
+    struct health health = http_server_health(server, parts, HEALTH_TEXT_MAX);
+    if (health.ready)
+        memcpy(text, ready, strlen(ready));
+    return http_respond_text(connection, health.ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+                             health.ready ? text : parts);
 }
 
 static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {

@@ -10,6 +10,7 @@
 // reaches the sampler or the PMU.
 
 #include "core/base/error.h"
+#include "exporters/health/health.h"
 #include "exporters/view/shown.h"
 
 struct http_address {
@@ -78,6 +79,10 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
 // Replaces what is published of all core types and kinds by these, of which there may be others than before: core types
 // stay. Takes references.
 void http_server_renew(struct http_server *server, const struct http_published *types, size_t n);
+
+// Whether topdownd counts what it is configured to count, by what is published and its age, and in `text` what does not
+// (health_text). This is what /-/ready answers. Any thread may call it once the server has started.
+struct health http_server_health(struct http_server *server, char *text, size_t size);
 
 // The port that address `i` is bound to; 0: none yet, or a Unix socket. For the thread that calls http_server_listen.
 uint16_t http_server_port(const struct http_server *server, size_t i);

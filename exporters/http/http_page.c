@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/tally/blind.h"
 #include "exporters/html/html.h"
 #include "exporters/html/html_script.h"
 #include "exporters/json/json.h"
@@ -28,42 +27,7 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/api/v1/catalog   JSON: all metrics of this CPU's spec, measured or not\n"
                               "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
                               "/-/healthy        200 while the daemon runs\n"
-                              "/-/ready          200 while something is counted\n";
-
-const char http_page_stale[] =
-    "No snapshot has been made for more than three snapshot intervals: the daemon was stopped, hangs, or is "
-    "overloaded.\n";
-
-// The newest trouble of the PMU stands last, and tells more than what follows from it.
-static const char *blind_text(const struct view *view, const struct snapshot *snapshot) {
-    size_t m = 0;
-    while (m < view->layout->n_metrics && !view_exported(view, m))
-        m++;
-    if (m == view->layout->n_metrics)
-        return "none of the configured metric groups can be measured here";
-    bool failed = view_plannable(view, m) && snapshot->absent[snapshot_state(view->layout, 0, m)] == ABSENT_FAILED;
-    return failed && view->n_pmu_errors > 0 ? view->pmu_errors[view->n_pmu_errors - 1].text
-                                            : view_absent_text(view, snapshot, 0, m);
-}
-
-bool http_page_blind(const struct shown *shown, char *out, size_t size) {
-    bool counts = false, blind = false;
-    for (size_t i = 0; i < shown->n; i++) {
-        bool rotates = plan_n_rotating(shown->types[i].view->layout->plan) > 0;
-        counts = counts || (rotates && !shown->types[i].snapshot->blind);
-        blind = blind || shown->types[i].snapshot->blind;
-    }
-    (void)snprintf(out, size, "%s", blind && !counts ? "" : "topdownd is ready.\n");
-    for (size_t i = 0; i < shown->n; i++) {
-        const struct view *view = shown->types[i].view;
-        size_t length = strlen(out);
-        if (shown->types[i].snapshot->blind)
-            (void)snprintf(out + length, size - length, "%s%sNothing has been counted for %d snapshot intervals: %s\n",
-                           view->core_type ? view->core_type : "", view->core_type ? ": " : "", BLIND_INTERVALS,
-                           blind_text(view, shown->types[i].snapshot));
-    }
-    return blind && !counts;
-}
+                              "/-/ready          200 while something is counted that is to be\n";
 
 void http_templates_deinit(struct http_templates *templates) {
     templates->cpu = prometheus_page_free(templates->cpu);

@@ -61,13 +61,6 @@ bool http_page_has_cpu_intervals(enum http_page page);
 // All paths with a few words on each, for a client that asked for an unknown one.
 extern const char http_page_list[];
 
-// The text for a server that was ready before but is not now.
-extern const char http_page_stale[];
-
-// Writes that the server is ready, unless core types are blind and no other type's hardware counters count; then
-// returns true. Either way, says which types are blind, and why. Cut at size - 1.
-bool http_page_blind(const struct shown *shown, char *out, size_t size);
-
 // Appends the page. Returns 0 or -ENOMEM.
 int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
                      struct text *out);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/spec/family.h"
+#include "exporters/health/health.h"
 #include "exporters/prometheus/prometheus_parts.h"
 
 // Makes later series the host's or the daemon's.
@@ -301,6 +302,16 @@ static void add_process(struct prometheus_page *page, const struct view *view) {
     add_self(page, view, FAMILY_PROCESS_START, PAGE_REAL, SELF_PROCESS_START_TIMESTAMP);
 }
 
+static void add_not_ready(struct prometheus_page *page) {
+    page_add_family(page, FAMILY_NOT_READY);
+    page_begin_health(page);
+    for (int reason = HEALTH_FINE + 1; reason < HEALTH_REASON_N; reason++) {
+        const struct page_label label = {"reason", health_reason_name((enum health_reason)reason)};
+        page_series(page, "", &label, 1, PAGE_WHOLE, (size_t)reason);
+    }
+    page->n_rare += HEALTH_REASON_N - 1; // one of them has a value, or none
+}
+
 static void add_textfile(struct prometheus_page *page, const struct view *view) {
     if (!view->files.textfile)
         return;
@@ -352,6 +363,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     page_add_uncore(page, shown);
     page_add_memory(page, shown);
     add_cost(page, begin_host(page, shown));
+    add_not_ready(page);
     add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
     add_textfile(page, begin_host(page, shown));
     add_info(page, begin_host(page, shown));

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "exporters/health/health.h"
 
 static const struct text_escape LABEL_ESCAPES[] = {{'\\', "\\\\"}, {'"', "\\\""}, {'\n', "\\n"}, {0, NULL}};
 // OpenMetrics has another escape for a quotation mark than format 0.0.4, so no help has one.
@@ -158,6 +159,11 @@ void page_begin_memory(struct prometheus_page *page) {
     page->core_type = NULL;
 }
 
+void page_begin_health(struct prometheus_page *page) {
+    page->type = PAGE_HEALTH;
+    page->core_type = NULL;
+}
+
 void page_end(struct prometheus_page *page) {
     while (page->n_memos > 0) {
         const struct page_memo *memo = &page->memos[--page->n_memos];
@@ -280,6 +286,7 @@ static double number_of(const struct prometheus_page *page, unsigned kind, doubl
 static double value_of(const struct shown *shown, const struct page_series *series) {
     return series->kind == PAGE_FIXED    ? 0
            : series->type == PAGE_MEMORY ? host_memory_series(shown->memory, series->value)
+           : series->type == PAGE_HEALTH ? health_series(shown, (enum health_reason)series->value)
                                          : shown->types[series->type].snapshot->values[series->value];
 }
 

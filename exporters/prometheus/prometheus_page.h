@@ -29,7 +29,7 @@ struct page_series {
     struct page_part head, tail; // of a fixed series the number, too
     uint32_t value;              // index into snapshot->values
     uint16_t kind;
-    uint16_t type; // core type of the snapshot, or PAGE_MEMORY
+    uint16_t type; // core type of the snapshot, PAGE_MEMORY or PAGE_HEALTH
 };
 
 struct page_family {
@@ -51,7 +51,7 @@ struct page_memo {
     size_t next; // the tail that probably comes next: each scope has the same ones
 };
 
-enum { PAGE_SCALES_MAX = 16, PAGE_MEMORY = SHOWN_TYPES_MAX };
+enum { PAGE_SCALES_MAX = 16, PAGE_MEMORY = SHOWN_TYPES_MAX, PAGE_HEALTH };
 
 struct prometheus_page {
     struct text pool;
@@ -80,6 +80,9 @@ void page_begin(struct prometheus_page *page, size_t type, const char *core_type
 
 // Later series are those of core/memory/host_memory.h, by their numbers in the place of a snapshot's values.
 void page_begin_memory(struct prometheus_page *page);
+
+// Later series are those of exporters/health/health.h, by the reason.
+void page_begin_health(struct prometheus_page *page);
 
 // Ends building: what only that needs is freed.
 void page_end(struct prometheus_page *page);

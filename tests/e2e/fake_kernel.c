@@ -18,6 +18,9 @@
 //   pmu TYPE box LIST...          the CPUs that each box serves
 //   pmu TYPE core COUNTERS        a PMU of the cores; more events than that are no group (EINVAL)
 //   pmu TYPE software             the kernel's own
+//   denies TYPE ERRNO             every event, with this error
+//   starves TYPE                  its events are never on the counters, which others hold
+//   hangs                         every call waits until the table is another one
 //   refuses TYPE                  any exclude bit (EINVAL), as drivers with PERF_PMU_CAP_NO_EXCLUDE
 //   rate TYPE CONFIG|* COUNTS     a nanosecond; times 1, 2, 3 ... on the PMU's boxes
 //   guest CPU SHARE               of the CPU's time is a guest's
@@ -49,8 +52,8 @@ struct set {
 struct fake_pmu {
     uint32_t type;
     enum { BOX, CORE, SOFTWARE } kind;
-    bool refuses;
-    int counters;
+    bool refuses, starves;
+    int counters, denies;
     struct set boxes[BOXES];
     int n_boxes;
 };
@@ -76,7 +79,7 @@ static struct {
         double counts;
     } rates[RATES];
     double guest[CPUS];
-    bool mediated;
+    bool mediated, hangs;
 } table;
 
 static struct event *events[FDS];
@@ -161,6 +164,12 @@ static void take_line(char *line) {
         take_pmu(rest);
     else if (strcmp(key, "refuses") == 0)
         find_pmu((uint32_t)strtoul(rest, NULL, 0))->refuses = true;
+    else if (strcmp(key, "denies") == 0)
+        find_pmu((uint32_t)strtoul(rest, NULL, 0))->denies = atoi(strchr(rest, ' '));
+    else if (strcmp(key, "starves") == 0)
+        find_pmu((uint32_t)strtoul(rest, NULL, 0))->starves = true;
+    else if (strcmp(key, "hangs") == 0)
+        table.hangs = true;
     else if (strcmp(key, "rate") == 0)
         take_rate(rest);
     else if (strcmp(key, "guest") == 0)
@@ -183,7 +192,7 @@ static void read_table(void) {
     memset(&table.online, 0, sizeof table.online);
     memset(table.guest, 0, sizeof table.guest);
     table.n_pmus = table.n_rates = 0;
-    table.mediated = false;
+    table.mediated = table.hangs = false;
     while (getline(&line, &size, file) > 0)
         take_line(line);
     free(line);
@@ -222,6 +231,8 @@ static void advance(struct event *event, uint64_t now, bool enabled) {
     double guest = pmu->kind == CORE && event->attr.exclude_guest ? table.guest[event->cpu] : 0;
     uint64_t ours = table.mediated ? (uint64_t)((double)passed * (1 - guest)) : passed;
     event->enabled_ns += ours;
+    if (pmu->starves)
+        return;
     event->running_ns += ours;
     event->count += rate_of(pmu, event) * (double)passed * (1 - guest);
 }
@@ -242,7 +253,9 @@ static void leave(struct event *event) {
 }
 
 static void look(void) {
-    read_table();
+    const struct timespec moment = {.tv_nsec = 20000000};
+    for (read_table(); table.hangs; read_table())
+        (void)nanosleep(&moment, NULL);
     uint64_t now = now_ns();
     for (int fd = 0; fd < n_fds; fd++) {
         struct event *event = events[fd];
@@ -261,6 +274,8 @@ static int refusal(const struct fake_pmu *pmu, const struct perf_event_attr *att
     bool excludes = attr->exclude_guest || attr->exclude_host || attr->exclude_kernel || attr->exclude_user;
     if (!pmu)
         return ENOENT;
+    if (pmu->denies)
+        return pmu->denies;
     if (pid < 0 && !has(&table.online, cpu))
         return ENODEV;
     if (pmu->kind == BOX && (pid >= 0 || box_of(pmu, cpu) < 0))

@@ -465,6 +465,17 @@ def test_what_is_wrong_with_another_pmu_is_not_the_reason():
     check_alert(blind("not_in_specs", {"failed": 1}, error="cpu"), 32, 80, {("TopdowndBlind", "web-1", "web", "failed")})
 
 
+def says(reason):
+    """After half an hour, in which a part did not count, the daemon says that it is not ready."""
+    return changed("topdownd_not_ready", stays((0, 30), (1, 90)), reason=reason)
+
+
+def test_what_the_daemon_says_of_itself_is_told_by_one_alert():
+    check_alert(says("filtered"), 32, 80, {("TopdowndBlind", "web-1", "web", "filtered")})
+    check_alert(says("starved") | blind("busy", {"starved": 1}), 32, 80, {("TopdowndBlind", "web-1", "web", "starved")})
+    check_alert(says("stale") | blind("busy"), 31, 80, {("TopdowndSnapshotStale", "web-1", "web")})
+
+
 def test_a_core_type_that_is_blind_is_told_beside_one_that_is_not():
     loaded = {name.replace("{", '{core_type="little",', 1): values for name, values in host().items()}
     loaded |= {name.replace("{", '{core_type="big",', 1): values for name, values in (host() | blind("busy", {"failed": 1})).items()}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/tally/blind.h"
 #include "tests/simulation/zeros_check.h"
 
 // Zeros on single hosts: those that cost metrics and turned verdicts while an event that had not counted was not
@@ -148,6 +149,30 @@ static void test_behind_a_filter_no_zero_is_believed_and_the_reason_is_the_filte
     pipeline_stop(&p);
 }
 
+// All windows are complete, and none of their counts is believed: blind. One count that is believed ends it.
+static void test_where_all_is_filtered_nothing_is_counted(void **state) {
+    (void)state;
+    struct pipeline p;
+    struct blind blind = {.ever = false};
+    pipeline_load_spec(&p, "neoverse-v2", 20260101);
+    run(&p);
+    const struct readings *readings = sampler_readings(p.sampler);
+    blind_interval(&blind, p.layout->plan, readings, p.snapshot);
+    assert_true(blind.pmu_up && blind.ever && blind.intervals == 0);
+    for (size_t m = 0; m < p.layout->n_metrics; m++) {
+        uint8_t *absent = &p.snapshot->absent[snapshot_state(p.layout, 0, m)];
+        *absent = m % 2 ? ABSENT_FILTERED : ABSENT_UNDEFINED;
+    }
+    for (unsigned i = 1; i <= BLIND_INTERVALS; i++) {
+        blind_interval(&blind, p.layout->plan, readings, p.snapshot);
+        assert_true(!blind.pmu_up && blind.intervals == i && blind_is(&blind, true) == (i == BLIND_INTERVALS));
+    }
+    assert_false(blind_is(&blind, false));
+    blind_interval(&blind, p.layout->plan, readings, NULL); // a replay believes
+    assert_false(blind_is(&blind, true));
+    pipeline_stop(&p);
+}
+
 // What need not count is no evidence: nobody can tell, and a 0 is a 0.
 static void test_an_event_that_need_not_count_is_no_evidence_of_a_filter(void **state) {
     (void)state;
@@ -180,6 +205,7 @@ int main(void) {
         cmocka_unit_test(test_a_part_that_never_happens_leaves_its_sum_and_the_verdict),
         cmocka_unit_test(test_one_core_complex_and_cores_without_sve_keep_their_metrics),
         cmocka_unit_test(test_behind_a_filter_no_zero_is_believed_and_the_reason_is_the_filter),
+        cmocka_unit_test(test_where_all_is_filtered_nothing_is_counted),
         cmocka_unit_test(test_an_event_that_need_not_count_is_no_evidence_of_a_filter),
         cmocka_unit_test(test_an_event_that_another_definition_replaces_is_no_evidence_of_a_filter),
     };

@@ -22,9 +22,15 @@
 static const char *const TYPES[] = {"big", "little"};
 enum { TYPES_N = 2, LINES_MAX = 4096 };
 // of the daemon or the host
-static const char *const WITHOUT[] = {
-    "topdownd_rotation_duration_seconds", "topdownd_collection_seconds", "topdownd_pmu_calls", "topdownd_interrupt",
-    "topdownd_budget_used_ratio",         "topdownd_build_info",         "topdownd_config_",   "process_"};
+static const char *const WITHOUT[] = {"topdownd_rotation_duration_seconds",
+                                      "topdownd_collection_seconds",
+                                      "topdownd_pmu_calls",
+                                      "topdownd_interrupt",
+                                      "topdownd_budget_used_ratio",
+                                      "topdownd_build_info",
+                                      "topdownd_config_",
+                                      "process_",
+                                      "topdownd_not_ready"};
 
 // The types have 4 and 2 general counters: one lacks metrics that the other has.
 struct two {

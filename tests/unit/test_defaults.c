@@ -194,6 +194,7 @@ static struct snapshot *any_snapshot(const struct exporter_host *host) {
 
 static size_t count_series(struct exporter_host *host) {
     struct snapshot *snapshot = any_snapshot(host);
+    snapshot->sequence = 1;
     const struct shown shown = {.n = 1, .types = {{.view = &host->view, .snapshot = snapshot}}};
     struct prometheus_page *page = prometheus_page_new(&shown, false);
     struct text text = {0};

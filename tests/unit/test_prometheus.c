@@ -429,8 +429,9 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     host.view.standard_error = false;
     struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, false);
     // at most: every event in all five states, the counters of the ratio that cannot be planned, each category as
-    // the verdict, its beginning that was not seen, the age of the gauges, and the certificate's expiry
-    assert_int_equal(prometheus_series(page), expected - 3 + 5 * 10 + 2 * 2 + 2 * 4 + 3 + 1);
+    // the verdict, its beginning that was not seen, the age of the gauges, the certificate's expiry, and nine reasons
+    // not to be ready
+    assert_int_equal(prometheus_series(page), expected - 3 + 5 * 10 + 2 * 2 + 2 * 4 + 3 + 1 + 9);
     // usually: no event in trouble, and one verdict for each socket
     assert_int_equal(prometheus_usual_series(page), expected - 3 + 2 * 2);
     prometheus_page_free(page);

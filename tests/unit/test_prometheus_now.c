@@ -42,6 +42,7 @@ static void test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_stil
                                          "cpu_info",
                                          "metric_info",
                                          "guests_excluded",
+                                         "not_ready",
                                          "last_snapshot_timestamp_seconds",
                                          "build_info",
                                          "config_info",
