@@ -30,6 +30,7 @@ NOT_RUN = {
     r"(ansible-playbook|kubectl|skopeo|docker|for name in rules)\b": "needs hosts, a cluster or a registry: e2e/test_container.py, e2e/test_kubernetes.py and "
                                                                    "e2e/test_systemd.py look at what these commands use",
     r"(packaging/sums|tests/fuzz/nightly)\.sh": "signs a release, fuzzes for an hour: e2e/test_sums.py and e2e/test_nightly.py",
+    r"curl --unix-socket ": "needs the key `probe`: e2e/test_attack.py asks such a socket",
     r"packaging/container/image\.py": "needs both packages: e2e/test_container.py makes an image",
     r"(TOPDOWND_PASSWORD=\S+ )?topdownd top\b": "needs a terminal and somebody at its keys: e2e/test_top.py",
     r"sudo topdownd doctor --verify": "computes for minutes: e2e/test_verify.py",

@@ -69,7 +69,7 @@ def check_page(daemon, earliest, latest):
         at = re.match(r"(\d\d):(\d\d):(\d\d) bound by: ", marks[-1])
         day = sum(int(part) * unit for part, unit in zip(at.groups(), (3600, 60, 1)))
         assert -1 <= (day - earliest + 43200) % 86400 - 43200 < latest - earliest + 15, (marks, earliest, latest)
-        assert "since " in tab.do("document.querySelector('.since').textContent") and not tab.said, tab.said
+        assert "Since " in tab.do("document.querySelector('.since').textContent") and not tab.said, tab.said
 
 
 def test_a_change_of_load_shows_at_its_time_and_is_marked():

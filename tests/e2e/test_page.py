@@ -114,7 +114,7 @@ def test_values_are_those_of_the_api_and_stay_up_to_date():
             assert title == node["title"] and abs(float(value) - 100 * node["value"]) < 0.1, (text, node["value"])
         cards = tab.do("[...document.querySelectorAll('.card')].map((card) => card.textContent)")
         for card, scope in zip(cards, daemon.json("/api/v1/topdown?scope=socket")["scopes"], strict=True):
-            assert f"Socket {scope['socket']}" in card and "since " in card and scope["bound"]["text"].split(",")[0].split(": ")[-1] in card, (card, scope["bound"])
+            assert f"Socket {scope['socket']}" in card and "since " in card.lower() and scope["bound"]["text"].split(",")[0].split(": ")[-1] in card, (card, scope["bound"])
         return f"{len(rows)} metrics of {len(sockets)} sockets"
 
 
