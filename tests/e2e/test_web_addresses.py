@@ -121,7 +121,8 @@ def test_a_socket_for_both_kinds_of_addresses_is_told_as_both():
                 asks.connect(os.path.join(folder, "control.sock"))
                 asks.sendall(b"status\n")
                 said = asks.makefile().read()
-    assert said.splitlines() == ["ok", f"listens :: {both}", f"listens 0.0.0.0 {both}", f"listens 127.0.0.2 {one}"], said
+    told = [line for line in said.splitlines() if line == "ok" or line.startswith("listens ")]
+    assert told == ["ok", f"listens :: {both}", f"listens 0.0.0.0 {both}", f"listens 127.0.0.2 {one}"], said
 
 
 def test_a_socket_that_is_no_listening_tcp_one_is_refused():
