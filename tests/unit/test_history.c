@@ -51,7 +51,7 @@ static void set_gauge(struct past *past, size_t scope, const char *metric, doubl
 
 static void take_after(struct past *past, double seconds) {
     past->snapshot->start_ns = past->snapshot->end_ns;
-    past->snapshot->end_ns += (uint64_t)(seconds * 1e9);
+    past->snapshot->end_ns += (uint64_t)(int64_t)(seconds * 1e9); // or before it
     past->snapshot->values[snapshot_self(past->host.layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] =
         1.7e9 + (double)past->snapshot->end_ns * 1e-9;
     history_take(past->history, past->snapshot);
@@ -431,7 +431,7 @@ static void restart(struct past *past, double seconds) {
     history_restore(past->history, kept);
     assert_null(history_keep(past->history)); // nothing of its own yet
     assert_ptr_equal(history_kept(past->history), kept);
-    past->snapshot->end_ns += (uint64_t)(seconds * 1e9);
+    past->snapshot->end_ns += (uint64_t)(int64_t)(seconds * 1e9); // or before it
 }
 
 static void test_a_restart_goes_on_with_the_past_and_leaves_the_time_between_empty(void **state) {
