@@ -22,8 +22,8 @@ struct kept_file {
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
     struct recording_buffer waiting;
-    bool waits, ends;
-    int error; // negative errno of the last time; of the thread alone
+    bool waits, ends, ended; // bytes wait; the thread is to end; it has
+    int error;               // negative errno of the last time; of the thread alone
 };
 
 // ---- reading ----
@@ -133,6 +133,8 @@ static void *run(void *context) {
         recording_buffer_deinit(&bytes);
         pthread_mutex_lock(&file->lock);
     }
+    file->ended = true;
+    pthread_cond_broadcast(&file->changed);
     pthread_mutex_unlock(&file->lock);
     return NULL;
 }
@@ -142,7 +144,7 @@ void kept_file_put(struct kept_file *file, struct recording_buffer *bytes) {
     struct recording_buffer before = file->waiting;
     file->waiting = *bytes;
     file->waits = true;
-    pthread_cond_signal(&file->changed);
+    pthread_cond_broadcast(&file->changed);
     pthread_mutex_unlock(&file->lock);
     *bytes = (struct recording_buffer){0};
     recording_buffer_deinit(&before);
@@ -158,8 +160,12 @@ static void free_names(struct kept_file *file) {
 }
 
 static int start(struct kept_file *file) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&file->lock, NULL);
-    pthread_cond_init(&file->changed, NULL);
+    pthread_cond_init(&file->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     int r = pthread_create(&file->thread, NULL, run, file);
     if (r != 0) {
         pthread_cond_destroy(&file->changed);
@@ -192,16 +198,21 @@ struct kept_file *kept_file_free(struct kept_file *file) {
     struct timespec until;
     if (!file)
         return NULL;
-    pthread_mutex_lock(&file->lock);
-    file->ends = true;
-    pthread_cond_signal(&file->changed);
-    pthread_mutex_unlock(&file->lock);
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += KEPT_WAIT_SECONDS;
-    if (pthread_clockjoin_np(file->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+    pthread_mutex_lock(&file->lock);
+    file->ends = true;
+    pthread_cond_broadcast(&file->changed);
+    int r = 0;
+    while (!file->ended && r == 0)
+        r = pthread_cond_timedwait(&file->changed, &file->lock, &until);
+    bool ended = file->ended;
+    pthread_mutex_unlock(&file->lock);
+    if (!ended) {
         log_warning("%s is not written yet: the disk takes too long", file->path);
         return NULL; // the thread still uses it, until the process ends
     }
+    pthread_join(file->thread, NULL);
     recording_buffer_deinit(&file->waiting);
     pthread_cond_destroy(&file->changed);
     pthread_mutex_destroy(&file->lock);
