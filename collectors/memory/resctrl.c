@@ -95,29 +95,27 @@ static size_t find_domain(struct resctrl *resctrl, unsigned id) {
     return i;
 }
 
-// Where a group's last count is kept; NULL: out of memory.
-static struct counted *find_counted(struct resctrl *resctrl, ino_t group, size_t domain, int part) {
+// A group's last count; NULL: there is none.
+static struct counted *look_up(const struct resctrl *resctrl, ino_t group, size_t domain, int part) {
     for (size_t i = 0; i < resctrl->n_counted; i++) {
         struct counted *counted = &resctrl->counted[i];
         if (counted->group == group && counted->domain == domain && counted->part == part)
             return counted;
     }
-    struct counted *counted = array_grow(resctrl->counted, resctrl->n_counted, sizeof *counted);
+    return NULL;
+}
+
+// Where it is kept; NULL: out of memory.
+static struct counted *find_counted(struct resctrl *resctrl, ino_t group, size_t domain, int part) {
+    struct counted *counted = look_up(resctrl, group, domain, part);
+    if (counted)
+        return counted;
+    counted = array_grow(resctrl->counted, resctrl->n_counted, sizeof *counted);
     if (!counted)
         return NULL;
     resctrl->counted = counted;
     counted[resctrl->n_counted] = (struct counted){.group = group, .domain = domain, .part = part};
     return &counted[resctrl->n_counted++];
-}
-
-// True if a pass before has seen the group there.
-static bool is_seen(const struct resctrl *resctrl, ino_t group, size_t domain, int part) {
-    bool seen = false;
-    for (size_t i = 0; i < resctrl->n_counted && !seen; i++) {
-        const struct counted *counted = &resctrl->counted[i];
-        seen = counted->group == group && counted->domain == domain && counted->part == part && counted->count.seen;
-    }
-    return seen;
 }
 
 static struct row *find_row(struct resctrl *resctrl, ino_t group, size_t domain) {
@@ -313,7 +311,8 @@ static struct resctrl_children read_children(struct pass *pass, size_t control, 
     } *all = n > 0 ? calloc(n, sizeof *all) : NULL;
     for (size_t i = 0; i < n && all; i++) {
         all[i].exists = read_place(pass, &groups[i], place, &all[i].said);
-        bool fresh = !pass->anew && !is_seen(pass->resctrl, groups[i].inode, domain, place->part);
+        const struct counted *counted = look_up(pass->resctrl, groups[i].inode, domain, place->part);
+        bool fresh = !pass->anew && !(counted && counted->count.seen);
         resctrl_children_add(&children, groups[i].inode, &all[i].said, fresh);
     }
     for (size_t i = 0; i < n && all; i++) {

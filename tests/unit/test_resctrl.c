@@ -27,6 +27,41 @@ static void test_control_groups_add_up_and_monitoring_groups_are_in_them(void **
     memory_reader_free(reader);
 }
 
+static void shell(const struct host_tree *tree, const char *form, const char *name) {
+    char command[1024], path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", tree->root, name);
+    (void)snprintf(command, sizeof command, form, path, path, path, path);
+    assert_int_equal(system(command), 0);
+}
+
+// What cannot be read for once (no files left, no memory) has not gone: its groups are not new when it can be again.
+static void test_a_folder_that_cannot_be_read_for_once_makes_no_group_new(void **state) {
+    const struct host_tree *tree = *state;
+    static const char *const names[] = {"resctrl/mon_groups", "resctrl/mon_data", "self/mountinfo"};
+    resctrl_add_caches(tree, 1);
+    resctrl_mount(tree);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        resctrl_write(tree, "", 0, "1000\n", "700\n");
+        resctrl_write(tree, "mon_groups/one/", 0, "400\n", "300\n");
+        struct memory_reader *reader = memory_reader_new(&tree->roots);
+        struct host_memory *memory = memory_read_at(reader, 100);
+        resctrl_assert_socket(memory, 0, 700, 300);
+        host_memory_unref(memory);
+        shell(tree, "mv '%s' '%s.away' && ln -s '%s' '%s'", names[i]); // a link to itself: ELOOP
+        memory = memory_read_at(reader, 110);
+        assert_int_equal(memory->n_domains, 0);
+        host_memory_unref(memory);
+        shell(tree, "rm '%s' && mv '%s.away' '%s'", names[i]);
+        resctrl_write(tree, "", 0, "1100\n", "760\n");
+        resctrl_write(tree, "mon_groups/one/", 0, "420\n", "310\n");
+        memory = memory_read_at(reader, 120);
+        resctrl_assert_socket(memory, 0, 760, 340);
+        assert_true(isnan(resctrl_rate(memory, 0)));
+        host_memory_unref(memory);
+        memory_reader_free(reader);
+    }
+}
+
 static void test_amd_has_a_domain_for_each_core_complex(void **state) {
     const struct host_tree *tree = *state;
     resctrl_add_caches(tree, 4);
@@ -392,6 +427,7 @@ static void test_each_file_that_makes_a_cpu_answer_is_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_control_groups_add_up_and_monitoring_groups_are_in_them),
+        ON_A_TREE(test_a_folder_that_cannot_be_read_for_once_makes_no_group_new),
         ON_A_TREE(test_amd_has_a_domain_for_each_core_complex),
         ON_A_TREE(test_a_group_without_a_counter_adds_nothing),
         ON_A_TREE(test_a_group_that_becomes_readable_adds_what_comes_from_then_on),

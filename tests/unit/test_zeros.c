@@ -13,7 +13,7 @@
 
 // What a spec knows of zeros, what follows from it, and what earlier versions' specs said.
 
-enum { CYCLES = 1, BRANCHES, MISSES, FAR_MISSES, RARE, DEAD_HERE };
+enum { CYCLES = 1, BRANCHES, MISSES, FAR_MISSES, RARE, NAMED, ELSEWHERE, DEAD_HERE };
 
 static const char SPEC[] =
     "{\"product_configuration\": {\"product_name\": \"Toy\"}, \"events\": {"
@@ -22,6 +22,8 @@ static const char SPEC[] =
     "\"MISSES\": {\"code\": \"0x03\", \"topdownd\": {\"must_count\": true}},"
     "\"FAR_MISSES\": {\"code\": \"0x37\", \"topdownd\": {\"must_count\": true}},"
     "\"RARE\": {\"code\": \"0x70\"},"
+    "\"NAMED\": {\"code\": 3, \"topdownd\": {\"pmu\": \"hw_cache\"}},"
+    "\"ELSEWHERE\": {\"code\": 1, \"topdownd\": {\"pmu\": \"msr\"}},"
     "\"DEAD_HERE\": {\"code\": \"0x71\", \"topdownd\": {\"dead_on\": ["
     "{\"cpus\": [\"0x410fd0c0\"], \"why\": \"an erratum\", \"source\": \"A-1\"},"
     "{\"cpus\": [\"0x411fd0c0/0xfffffff0\", \"GenuineIntel-6-55-[01234]\"], \"why\": \"another\", \"source\": "
@@ -106,6 +108,22 @@ static void test_a_filter_is_seen_by_what_must_count_and_does_not_beside_others(
     note(next, BRANCHES, 1, 1000);
     assert_int_equal(zeros_of(next, unknown(), RARE), ZERO_TRUE);
     zeros_free(next);
+    zeros_free(zeros);
+    catalog_free(catalog);
+}
+
+// Events that the kernel names count on the core's own counters; the events of another PMU have a filter of their own.
+static void test_a_filter_is_that_of_a_pmu_and_of_the_events_that_the_kernel_names_there(void **state) {
+    (void)state;
+    struct catalog *catalog = load_for("");
+    struct zeros *zeros = zeros_new(catalog);
+    assert_non_null(zeros);
+    assert_string_equal(catalog->events[NAMED].name, "NAMED");
+    assert_true(catalog->events[NAMED].code.pmu > 0 && catalog->events[ELSEWHERE].code.pmu > 0);
+    note(zeros, BRANCHES, 0, ZEROS_EVIDENCE);
+    assert_int_equal(zeros_of(zeros, unknown(), RARE), ZERO_FILTERED);
+    assert_int_equal(zeros_of(zeros, unknown(), NAMED), ZERO_FILTERED);
+    assert_int_equal(zeros_of(zeros, unknown(), ELSEWHERE), ZERO_TRUE);
     zeros_free(zeros);
     catalog_free(catalog);
 }
@@ -251,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_zero_is_a_zero_but_of_what_must_count),
         cmocka_unit_test(test_a_filter_is_seen_by_what_must_count_and_does_not_beside_others),
+        cmocka_unit_test(test_a_filter_is_that_of_a_pmu_and_of_the_events_that_the_kernel_names_there),
         cmocka_unit_test(test_an_event_is_dead_on_the_cpus_that_its_entries_name),
         cmocka_unit_test(test_a_metric_of_a_dead_event_is_not_plannable_and_says_why),
         cmocka_unit_test(test_lists_of_cpus_are_checked),
