@@ -112,12 +112,20 @@ static bool is_told(const struct output_held *held, const struct report *report)
     return fabs(held->told_seconds - report->to_seconds) < (report->to_seconds - report->from_seconds) / 2;
 }
 
-// Says once that lines are longer than asked: they end with rounds of all event groups, or when a daemon that is read
-// has new values. What stands is of any time; a line of it is late only where the host is.
+// How long a line is at least: it ends with a round of all event groups, or when a daemon that is read has new values.
+static double line_seconds(const struct output *output, const struct output_head *head, const struct report *report) {
+    if (strcmp(head->how, "read") == 0)
+        return report->to_seconds - report->from_seconds;
+    double wanted = output->options->measure.interval_seconds, round = 1e-9 * (double)report->view->interval_ns;
+    return plan_n_rotating(report->view->layout->plan) > 0 && round > 0 ? ceil(wanted / round) * round : wanted;
+}
+
+// Says once that lines are longer than asked. A line that is late because the host is busy is another matter. What
+// stands is of any time.
 static void tell_longer(struct output *output, const struct output_head *head, const struct report *report) {
-    double seconds = report->to_seconds - report->from_seconds;
-    bool rotates = plan_n_rotating(report->view->layout->plan) > 0 || strcmp(head->how, "read") == 0;
-    if (output->told_longer || !rotates || seconds < LONGER * output->options->measure.interval_seconds)
+    double seconds = report->to_seconds - report->from_seconds, least = line_seconds(output, head, report);
+    double longer = LONGER * output->options->measure.interval_seconds;
+    if (output->told_longer || least < longer || seconds < longer)
         return;
     text_format(&output->text, "Lines are of %.2f s here: %s.\n", seconds,
                 strcmp(head->how, "read") == 0 ? "the daemon that is read has new values no sooner"

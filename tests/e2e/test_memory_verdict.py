@@ -172,12 +172,18 @@ def test_a_measurement_by_hand_says_it():
                 assert answer.endswith(BANDWIDTH[name] if share == HIGH else end), answer
 
 
+def lines_of(said):
+    """The lines of the intervals and their head; a busy host says before them that they are longer than asked."""
+    lines = said.split("\n\n")[0].splitlines()
+    return lines[1:] if lines[0].startswith("Lines are of ") else lines
+
+
 def test_lines_of_intervals_have_a_column_for_the_memory_where_it_is_measured():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("zen4", "sapphire-rapids"):
             measure = [BINARY, "measure", "--path.data", ROOT, "--duration", "6s", "--interval", "2s", "--pmu"]
             said = subprocess.run([*measure, host(folder, name, [HIGH])], stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True).stdout
-            head, *lines = said.split("\n\n")[0].splitlines()
+            head, *lines = lines_of(said)
             assert head.split()[-3:] == ["memory", "bound", "by"], head
             told = [line[head.index("memory") - 5:head.index("memory") + 6].strip() for line in lines]
             wanted = f"{HIGH * MEMORY[name][3] / 1e9:.1f} GB/s"
@@ -186,7 +192,7 @@ def test_lines_of_intervals_have_a_column_for_the_memory_where_it_is_measured():
             del without["uncore"]
             path = e2e.write_text(os.path.join(folder, "without.json"), json.dumps(without))
             said = subprocess.run([*measure, f"sim:{path}"], stdout=subprocess.PIPE, check=True, timeout=e2e.TIMEOUT, text=True).stdout
-            assert "memory" not in said.splitlines()[0], said
+            assert "memory" not in lines_of(said)[0], said
 
 
 def test_top_shows_the_memory_beside_level_1_and_the_whole_command():
