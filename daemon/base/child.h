@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "daemon/base/options.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum { CHILD_WORDS_MAX = 48 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 // For programs and for people.
 static const char *const STATES[FINDING_STATES] = {"ok", "not_checked", "warning", "failure"};

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum { FINDINGS_MAX = 96, FINDING_TEXT_MAX = 512 };
 

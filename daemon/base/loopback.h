@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum { LOOPBACK_BYTES_MAX = 64 << 20 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 // True if colours may be written to the file descriptor: it is a terminal, TERM names one that is not "dumb", and
 // NO_COLOR is unset or empty (https://no-color.org).

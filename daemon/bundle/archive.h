@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 // Appends a file of mode 0600; its name has at most 99 bytes and no folder above it.
 void archive_add(struct text *archive, const char *name, const void *data, size_t length, time_t modified);

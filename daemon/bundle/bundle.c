@@ -15,7 +15,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/bundle/archive.h"
 #include "daemon/bundle/bundle_parts.h"
-#include "exporters/view/gzip.h"
+#include "exporters/text/gzip.h"
 
 enum { NAME_BYTES_MAX = 100, PATIENCE_S = 60, MODE = 0600 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 // All zero at first.
 struct redaction {

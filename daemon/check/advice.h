@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "daemon/source/setup.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 struct web;
 

@@ -5,7 +5,7 @@
 // What a configuration measures outside the cores of this host, what of it not and why, and what that takes.
 
 #include "daemon/source/setup.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 // Makes the plans of the kinds that are measured, behind those of the core types. Returns as setup_plan_stated.
 int check_boxes_plan(const struct setup *setup, struct errors *errors, struct plan *plans[SETUP_TYPES_MAX]);

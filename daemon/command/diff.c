@@ -12,7 +12,7 @@
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
 #include "daemon/command/diff_play.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 enum { EXIT_WRONG = 2, PARTS = 2 };
 static const char *const SCOPES[] = {[STRETCH_HOST] = "host", [STRETCH_SOCKET] = "socket", [STRETCH_CPU] = "cpu"};

@@ -9,7 +9,7 @@
 #include "config/vendor/metric_list.h"
 #include "daemon/base/log.h"
 #include "daemon/base/terminal.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 enum { EXIT_WRONG = 2 };
 

@@ -20,7 +20,7 @@
 #include "daemon/run/summary.h"
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 #include "exporters/view/view_memory.h"
 
 enum { EXIT_WRONG = 2, NAMES_MAX = 1024, NAME_WIDTH = 18, WIDTH = 110 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every list is a table of data from core; exporters/view/table.h writes it for people or for programs.
+// Every list is a table of data from core; exporters/text/table.h writes it for people or for programs.
 
 #include "daemon/command/list.h"
 

@@ -5,7 +5,7 @@
 // The list of events, with the arguments for perf_event_open.
 
 #include "core/spec/catalog.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 // The first column of the lists of one spec, only on a host with several core types.
 #define LIST_CORE_TYPE_COLUMN                                                                                          \

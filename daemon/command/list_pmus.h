@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/host/identify.h"
 #include "core/host/scenario.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 enum { LIST_PMU_COLUMNS = 15, LIST_BOX_COLUMNS = 8 };
 extern const struct table_column list_pmu_columns[LIST_PMU_COLUMNS];

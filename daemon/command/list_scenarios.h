@@ -5,7 +5,7 @@
 // The list of the simulated hosts that ship with topdownd.
 
 #include "core/base/error.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 enum { LIST_SCENARIO_COLUMNS = 5 };
 extern const struct table_column list_scenario_columns[LIST_SCENARIO_COLUMNS];

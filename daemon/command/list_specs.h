@@ -7,7 +7,7 @@
 #include "config/spec/cpu_map_json.h"
 #include "core/spec/catalog.h"
 #include "daemon/source/data.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum { LIST_SPEC_NAME_MAX = 128 };
 

@@ -11,7 +11,7 @@
 #include "daemon/base/options_error.h"
 #include "daemon/base/run_folder.h"
 #include "daemon/base/terminal.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 static const char *const WORDS[] = {"save"};
 

@@ -8,7 +8,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/run/ask.h"
 #include "daemon/run/control.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 // A reload waits for the end of a round, but not for long (daemon/run/reload.h), and for a probe.
 enum { TIMEOUT_S = 60, EXIT_WRONG = 2 };

@@ -9,7 +9,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/run/ask.h"
 #include "daemon/run/control.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 enum { TIMEOUT_S = 10 };
 

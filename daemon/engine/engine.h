@@ -11,8 +11,8 @@
 #include "daemon/base/self.h"
 #include "daemon/engine/readers.h"
 #include "daemon/source/setup.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 struct engine;
 

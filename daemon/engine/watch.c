@@ -7,7 +7,7 @@
 #include "core/base/alarm.h"
 #include "core/plan/plan_turns.h"
 #include "daemon/base/log.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum { NAMES_MAX = 4 };
 static const double LESS = 0.9; // of the time that a group should have: the rest is the moments of reading

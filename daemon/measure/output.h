@@ -9,7 +9,7 @@
 #include "daemon/report/report.h"
 #include "daemon/report/report_text.h"
 #include "daemon/source/setup.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 struct output {
     const struct options *options;

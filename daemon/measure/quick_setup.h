@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "daemon/source/setup.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 // Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM or another negative errno. Free it with load_free.
 int quick_setup_new(const struct options *options, struct errors *errors, struct setup **out);

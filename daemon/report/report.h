@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "core/diagnosis/bound.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
 enum report_scope { REPORT_HOST, REPORT_SOCKET, REPORT_CPU, REPORT_SCOPES };

@@ -5,7 +5,7 @@
 // One JSON document for a measurement: what it is of, its intervals, and the whole. It is written as time goes by.
 
 #include "daemon/report/report.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 struct report_json_head {
     const char *hostname;

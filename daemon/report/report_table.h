@@ -5,7 +5,7 @@
 // Metrics of a report as a table for people. What has no value is counted and named once below it.
 
 #include "daemon/report/report_number.h"
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 struct report_table {
     struct table table;

@@ -26,7 +26,7 @@
 #include <systemd/sd-event.h>
 
 #include "core/base/error.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 // The socket's name in the runtime directory.
 #define CONTROL_NAME "control.sock"

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "daemon/run/inherited.h"
 #include "exporters/http/http.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 #include "exporters/web/web.h"
 
 struct listening; // private

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 // perf counts a part of the time, and other programs run meanwhile: counts differ by some per cent where all is well.
 static const double ODD = 0.15, WRONG = 0.5;

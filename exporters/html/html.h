@@ -5,8 +5,8 @@
 // The landing page: what is measured, the last round's values, and links to the rest. It is whole without its script
 // (page.js), and needs nothing from elsewhere. Core types follow one another.
 
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 // Appends the page. Returns 0 or -ENOMEM.
 int html_render(const struct shown *shown, struct text *out);

@@ -5,8 +5,8 @@
 // The parts of the page, and helpers that they share.
 
 #include "core/diagnosis/tree.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 #include "exporters/view/view.h"
 #include "exporters/view/view_history.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "exporters/json/json_history.h"
-#include "exporters/view/gzip.h"
+#include "exporters/text/gzip.h"
 
 // Series of a kind of PMU outside the cores; kinds that are no longer measured, whose past is kept.
 enum { BOX_SERIES_MAX = 32, GONE_MAX = 8 };

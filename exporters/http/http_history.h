@@ -13,8 +13,8 @@
 #include "core/history/history_memory.h"
 #include "core/kept/kept_bytes.h"
 #include "exporters/http/http_accept.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 #include "exporters/view/view_history.h"
 #include "exporters/view/view_marks.h"
 

@@ -11,7 +11,7 @@
 #include "exporters/json/json.h"
 #include "exporters/json/json_memory.h"
 #include "exporters/json/json_uncore.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 #include "exporters/view/view_types.h"
 
 const char http_page_list[] = "There is no such page. These exist:\n"

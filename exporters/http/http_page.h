@@ -5,8 +5,8 @@
 // Maps paths to pages and renders each page from a snapshot. Independent of the HTTP protocol.
 
 #include "exporters/prometheus/prometheus.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 enum http_page {
     HTTP_PAGE_ROOT,

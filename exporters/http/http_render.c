@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "exporters/http/http_respond.h"
-#include "exporters/view/gzip.h"
+#include "exporters/text/gzip.h"
 
 // What a response is, beside its text.
 struct http_made {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "exporters/view/json_writer.h"
-#include "exporters/view/text.h"
+#include "exporters/text/json_writer.h"
+#include "exporters/text/text.h"
 
 struct http_connection *http_slot_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);

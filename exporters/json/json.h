@@ -5,9 +5,9 @@
 // Snapshots, the Topdown tree, plan, catalog and status as JSON: docs/api.md describes every field. Absent values are
 // null, with a reason. Each function renders one object; on a host with several core types the objects form an array.
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 #include "exporters/view/view.h"
 
 enum json_scope { JSON_HOST, JSON_SOCKET, JSON_CPU };

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_EXPORTERS_JSON_JSON_BOXES_H
 #define TOPDOWND_EXPORTERS_JSON_JSON_BOXES_H
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 #include "exporters/view/shown.h"
 
 // Adds "uncore": the values of PMUs outside the cores by kind and socket, with all that stands beside a value of the

@@ -5,7 +5,7 @@
 // An object that looks the same for many scopes: its text once, with holes for what differs. The objects of a thousand
 // CPUs are copies of that text with their own values.
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 #include "exporters/view/view.h"
 
 // A scope of a snapshot, as the functions that fill holes get it.

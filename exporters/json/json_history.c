@@ -5,7 +5,7 @@
 
 #include "core/history/history.h"
 #include "exporters/json/json_parts.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 // A metric of the plan of a core type or of boxes.
 static void add_planned(struct json *json, const struct view_history_series *series) {

@@ -4,7 +4,7 @@
 
 // The history of some metrics as JSON: docs/api.md describes every field.
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 #include "exporters/view/view_history.h"
 
 // Appends the document. Returns 0 or -ENOMEM.

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/memory/memory_metric.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 #include "exporters/view/view_memory.h"
 
 static const char *const TOTALS[HOST_MEMORY_TOTALS_N] = {

@@ -4,8 +4,8 @@
 
 // /api/v1/memory: what the kernel counts of NUMA nodes, and what resctrl counts.
 
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 // Appends one JSON object. Returns 0 or -ENOMEM.
 int json_render_memory(const struct shown *shown, struct text *out);

@@ -5,7 +5,7 @@
 // The parts that several JSON pages share. Each function adds members to the open object.
 
 #include "exporters/json/json.h"
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 #include "exporters/view/view.h"
 
 // Begins the document's object: with "core_type" if the host has several.

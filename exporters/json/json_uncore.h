@@ -4,8 +4,8 @@
 
 // /api/v1/uncore: what PMUs outside the cores tell, by socket and by box.
 
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 // Appends one JSON object. Returns 0 or -ENOMEM.
 int json_render_uncore(const struct shown *shown, struct text *out);

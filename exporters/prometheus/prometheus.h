@@ -9,8 +9,8 @@
 // family has the samples of all types, with the label core_type; series of the host or the daemon appear once, without
 // it.
 
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 struct prometheus_page;
 

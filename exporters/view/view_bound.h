@@ -5,7 +5,7 @@
 // Describes a scope's bottleneck, for people.
 
 #include "core/diagnosis/bound.h"
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
 // The answer in a sentence or two, for the scope in which the tree was last evaluated.

@@ -4,8 +4,8 @@
 
 // What the memory of a socket moved in the last round, and the most that it can move: two engines' data meet here.
 
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 struct view_memory {
     double read, write;       // bytes a second; NaN: unknown, or the PMU does not tell them apart

@@ -4,7 +4,7 @@
 
 // The metric groups to look at after a metric that is high. JSON, the page and the log name the same ones.
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
 enum { VIEW_NEXT_MAX = 16 };

@@ -5,7 +5,7 @@
 // The next step after a metric that is high: the command that finds the code. Counts say what the CPUs wait for, but
 // only samples say where.
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
 // Appends the `perf record` command for a metric of the catalog: with the events that the spec's decision tree names

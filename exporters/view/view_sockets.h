@@ -5,8 +5,8 @@
 // Whether the host's bottleneck is its sockets' too. A mean over sockets that do different work describes neither.
 
 #include "core/diagnosis/bound.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 // True if two sockets are bound by different nodes, neither of them below the other, and if the 95 % intervals tell the
 // sockets apart in one of these nodes. Evaluates the tree in the host's scope at the end.

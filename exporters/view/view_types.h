@@ -5,8 +5,8 @@
 // One answer for a host with several core types. Cores of different types do different work, so the answer names what
 // each type is bound by, and only says it once if all are bound by the same.
 
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 // Appends the answer as a sentence. Returns 0 or -ENOMEM.
 int view_types_text(const struct shown *shown, struct text *out);

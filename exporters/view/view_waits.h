@@ -7,8 +7,8 @@
 // the reasons for the two limits.
 
 #include "core/diagnosis/bound.h"
+#include "exporters/text/text.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
 
 #define VIEW_WAITS_NEAR 0.7 // of the peak and more: bandwidth
 #define VIEW_WAITS_FAR 0.4  // below: latency

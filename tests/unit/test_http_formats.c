@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "exporters/http/http_render.h"
-#include "exporters/view/gzip.h"
+#include "exporters/text/gzip.h"
 #include "http_check.h"
 
 #define OPENMETRICS_TYPE "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"

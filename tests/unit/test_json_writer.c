@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 static void assert_document(struct json *json, const char *expected) {
     struct text *out = json->out;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 static const struct table_column COLUMNS[] = {
     {"name", "NAME", TABLE_TEXT},  {"secret", NULL, TABLE_TEXT}, {"n", "N", TABLE_NUMBER},

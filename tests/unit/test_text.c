@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 static uint64_t random_next(uint64_t *state) {
     *state += 0x9E3779B97F4A7C15;

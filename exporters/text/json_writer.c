@@ -3,7 +3,7 @@
 // A page of a thousand CPUs has half a million values. So one check for room covers everything before a value (comma,
 // line break, key), and most of a string's bytes are copied unchanged.
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 #include <assert.h>
 #include <errno.h>

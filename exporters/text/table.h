@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_EXPORTERS_VIEW_TABLE_H
-#define TOPDOWND_EXPORTERS_VIEW_TABLE_H
+#ifndef TOPDOWND_EXPORTERS_TEXT_TABLE_H
+#define TOPDOWND_EXPORTERS_TEXT_TABLE_H
 
 // A table, printed as aligned text for people or as a JSON array of objects. Filled cell by cell, row by row.
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum table_kind {
     TABLE_TEXT,

@@ -6,7 +6,7 @@
 // heap the result would lie above them and keep them in memory. What is left of the space is never touched and costs
 // nothing.
 
-#include "exporters/view/gzip.h"
+#include "exporters/text/gzip.h"
 
 #include <errno.h>
 #include <limits.h>

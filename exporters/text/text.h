@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_EXPORTERS_VIEW_TEXT_H
-#define TOPDOWND_EXPORTERS_VIEW_TEXT_H
+#ifndef TOPDOWND_EXPORTERS_TEXT_TEXT_H
+#define TOPDOWND_EXPORTERS_TEXT_TEXT_H
 
 // A growing piece of text. It remembers a failure to grow, so that callers check once at the end.
 

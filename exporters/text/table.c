@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporters/view/table.h"
+#include "exporters/text/table.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters/view/json_writer.h"
+#include "exporters/text/json_writer.h"
 
 enum { FORMAT_MAX = 64, COLUMNS_MAX = 32 };
 

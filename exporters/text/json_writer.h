@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_EXPORTERS_VIEW_JSON_WRITER_H
-#define TOPDOWND_EXPORTERS_VIEW_JSON_WRITER_H
+#ifndef TOPDOWND_EXPORTERS_TEXT_JSON_WRITER_H
+#define TOPDOWND_EXPORTERS_TEXT_JSON_WRITER_H
 
 // Writes one JSON document straight into a text: no tree, no second copy. The writer adds commas, line breaks and
 // escapes. An object's member without a key, an array's element with one, or an object or array left open at the end is
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 enum { JSON_DEPTH_MAX = 80 }; // two for each level of a tree of metrics, and those around it
 

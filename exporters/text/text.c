@@ -6,7 +6,7 @@
 // takes one exact product in 128 bits and one rounding shift: this gives printf's digits in a tenth of the time. Rare
 // values (very small, very large) are left to printf.
 
-#include "exporters/view/text.h"
+#include "exporters/text/text.h"
 
 #include <math.h>
 #include <stdarg.h>
