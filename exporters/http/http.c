@@ -21,18 +21,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exporters/http/http_accept.h"
+#include "exporters/http/http_answer.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_guard.h"
 #include "exporters/http/http_history.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_listeners.h"
-#include "exporters/http/http_newest.h"
-#include "exporters/http/http_page.h"
-#include "exporters/http/http_render.h"
 #include "exporters/http/http_request.h"
-#include "exporters/http/http_reserve.h"
 #include "exporters/http/http_respond.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10 };
@@ -45,21 +41,15 @@ struct http_server {
     unsigned client_connections[HTTP_PLACES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];
     bool loopback[HTTP_PLACES_MAX]; // only this host reaches the address
-    atomic_bool cpus_read;          // since the last http_server_cpus_read
     uint64_t request_ms_max;
-    uint64_t (*clock_ms)(void *context); // tells the age of what is published
-    void *clock_context;
     pthread_t thread;
     bool running;
 
-    struct http_newest newest;   // has a lock,
-    struct http_history history; // and so has this
-
-    struct http_guard guard; // and this
+    struct http_history history; // has a lock,
+    struct http_guard guard;     // and so has this
+    struct http_answers answers;
 
     struct http_listeners listeners;
-    struct http_reserve reserve;
-    struct http_renderer renderer;
     struct http_connections connections;
     uint64_t connection_changes; // number of connections opened and closed,
     uint64_t in_vain;            // and what it was when a client last waited in vain
@@ -71,88 +61,16 @@ static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
 static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
-static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
-                                    enum http_page page) {
-    struct http_accept accept = http_accept_read(connection);
-    enum http_coding coding = http_accept_coding(&accept);
-    if (coding == HTTP_CODING_NONE)
-        return http_respond_not_acceptable(connection);
-    if (http_accept_openmetrics(&accept))
-        page = http_page_openmetrics(page);
-    if (http_page_has_cpu_intervals(page))
-        atomic_store(&server->cpus_read, true);
-    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
-    (void)http_reserve_take(&server->reserve); // a page takes no space from the next clients' connections
-    struct MHD_Response *response;
-    int r = http_render(&server->renderer, page, coding, &publication, now_ms(), &response);
-    http_reserve_lend(&server->reserve);
-    http_publication_unref(&publication);
-    return http_render_send(&server->renderer, connection, r, response, now_ms());
-}
-
-static void fill_shown(struct shown *shown, const struct http_publication *publication) {
-    for (size_t i = 0; i < publication->n; i++)
-        shown->types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};
-    shown_count(shown, publication->n);
-}
-
 struct health http_server_health(struct http_server *server, char *text, size_t size) {
-    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
-    struct shown shown = {.history = NULL};
-    fill_shown(&shown, &publication);
-    struct health health = health_judge(&shown, publication.stale);
-    health_text(&shown, publication.stale, text, size);
-    http_publication_unref(&publication);
-    return health;
-}
-
-static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
-    static const char ready[] = "topdownd is ready.\n";
-    char text[sizeof ready + HEALTH_TEXT_MAX] = "", *parts = text + strlen(ready);
-    struct health health = http_server_health(server, parts, HEALTH_TEXT_MAX);
-    if (health.ready)
-        memcpy(text, ready, strlen(ready));
-    return http_respond_text(connection, health.ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
-                             health.ready ? text : parts);
-}
-
-static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {
-    struct http_accept accept = http_accept_read(connection);
-    enum http_coding coding = http_accept_coding(&accept);
-    if (coding == HTTP_CODING_NONE)
-        return http_respond_not_acceptable(connection);
-    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
-    struct http_history_query query = http_history_query(connection);
-    struct http_history_answer answer;
-    (void)http_reserve_take(&server->reserve);
-    int r = http_render_history(&server->renderer, &query, coding, &publication, now_ms(), &answer);
-    http_reserve_lend(&server->reserve);
-    http_publication_unref(&publication);
-    return r == -EINVAL ? http_respond_error(connection, answer.error)
-                        : http_render_send(&server->renderer, connection, r, answer.response, now_ms());
-}
-
-static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
-    if (strcmp(path, "/-/healthy") == 0)
-        return http_respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
-    if (strcmp(path, "/-/ready") == 0)
-        return respond_ready(server, connection);
-    if (strcmp(path, "/api/v1/history") == 0)
-        return respond_history(server, connection);
-    int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
-    if (page == -EINVAL)
-        return http_respond_error(connection, "there is no such scope: choose host, socket or cpu");
-    if (page < 0)
-        return http_respond_text(connection, MHD_HTTP_NOT_FOUND, http_page_list);
-    return respond_page(server, connection, (enum http_page)page);
+    return http_answers_health(&server->answers, text, size);
 }
 
 // Takes the web configuration that is in force now.
 static void refresh_guard(struct http_server *server) {
     if (!http_guard_refresh(&server->guard))
         return;
-    http_cache_give_up(&server->renderer.cache); // pages have other headers now
-    server->renderer.web = server->guard.web;
+    http_cache_give_up(&server->answers.renderer.cache); // pages have other headers now
+    server->answers.renderer.web = server->guard.web;
 }
 
 static bool is_probe(const struct http_connection *slot) { return slot && slot->listener == HTTP_PROBE; }
@@ -162,7 +80,7 @@ static enum MHD_Result respond_admitted(struct http_server *server, struct MHD_C
     struct http_connection *slot = http_slot_of(connection);
     if (is_probe(slot))
         return strncmp(path, "/-/", 3) == 0
-                   ? respond_path(server, connection, path)
+                   ? http_answer(&server->answers, connection, path)
                    : http_respond_text(connection, MHD_HTTP_NOT_FOUND, "Only /-/healthy and /-/ready are here.\n");
     enum web_verdict verdict = http_guard_judge(&server->guard, connection, slot);
     if (verdict == WEB_WAIT)
@@ -171,7 +89,7 @@ static enum MHD_Result respond_admitted(struct http_server *server, struct MHD_C
         return http_guard_refuse(connection, verdict);
     if (slot)
         slot->admitted = true;
-    return respond_path(server, connection, path);
+    return http_answer(&server->answers, connection, path);
 }
 
 // The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
@@ -232,7 +150,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
             http_guard_begin(&server->guard, connection, *slot);
     } else if (*slot) {
         http_guard_end(*slot);
-        http_budget_end(&server->renderer.cache.budget, &((struct http_connection *)*slot)->reader);
+        http_budget_end(&server->answers.renderer.cache.budget, &((struct http_connection *)*slot)->reader);
         http_connections_remove(&server->connections, *slot);
     }
 }
@@ -244,7 +162,7 @@ static void on_answered(void *context, struct MHD_Connection *connection, void *
     (void)request;
     if (!slot)
         return;
-    http_budget_end(&server->renderer.cache.budget, &slot->reader);
+    http_budget_end(&server->answers.renderer.cache.budget, &slot->reader);
     if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
         http_connection_reset_at_close(slot); // nobody reads the rest
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && slot->admitted)
@@ -258,7 +176,7 @@ static int sooner(int a, int b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
 // Milliseconds until something is due; -1: nothing is.
 static int next_timeout(struct http_server *server) {
     int timeout = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
-    timeout = sooner(timeout, http_cache_expire(&server->renderer.cache, now_ms()));
+    timeout = sooner(timeout, http_cache_expire(&server->answers.renderer.cache, now_ms()));
     return sooner(timeout, http_listeners_timeout(&server->listeners));
 }
 
@@ -295,10 +213,10 @@ static void run_for_waiting(struct http_server *server) {
 
 // The next client's answer comes before pages that somebody may ask for again.
 static void take_reserve(struct http_server *server) {
-    if (http_reserve_take(&server->reserve))
+    if (http_reserve_take(&server->answers.reserve))
         return;
-    http_cache_give_up(&server->renderer.cache);
-    (void)http_reserve_take(&server->reserve);
+    http_cache_give_up(&server->answers.renderer.cache);
+    (void)http_reserve_take(&server->answers.reserve);
 }
 
 static void *serve(void *context) {
@@ -307,7 +225,7 @@ static void *serve(void *context) {
         int knocks = http_listeners_wait(&server->listeners, next_timeout(server));
         if (knocks < 0)
             return NULL;
-        http_reserve_lend(&server->reserve); // the library also accepts clients that come during a run
+        http_reserve_lend(&server->answers.reserve); // the library also accepts clients that come during a run
         http_guard_wake(&server->guard);
         run(server);
         if (knocks > 0 && http_listeners_keep_waiting(&server->listeners))
@@ -372,8 +290,8 @@ int http_server_adopt(struct http_server *server, size_t i, const struct http_ad
 
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
     http_server_renew(server, types, n);
-    for (size_t i = 0; i < server->newest.n_cores; i++)
-        http_history_take(&server->history, i, server->newest.n_cores, types[i].view, types[i].snapshot);
+    for (size_t i = 0; i < server->answers.newest.n_cores; i++)
+        http_history_take(&server->history, i, server->answers.newest.n_cores, types[i].view, types[i].snapshot);
     int r = http_listeners_start(&server->thread, serve, server);
     server->running = r == 0;
     return r;
@@ -383,14 +301,14 @@ void http_server_renew(struct http_server *server, const struct http_published *
     struct view *views[SHOWN_TYPES_MAX];
     for (size_t i = 0; i < n; i++)
         views[i] = types[i].view;
-    http_newest_renew(&server->newest, types, n, server->clock_ms(server->clock_context));
-    http_history_renew(&server->history, server->newest.n_cores, views, n);
+    http_newest_renew(&server->answers.newest, types, n, http_answers_now_ms(&server->answers));
+    http_history_renew(&server->history, server->answers.newest.n_cores, views, n);
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
     // the history first: what is rendered of it for the new publication has the new snapshot
-    http_history_take(&server->history, type, server->newest.n_cores, published->view, published->snapshot);
-    http_newest_publish(&server->newest, type, published, server->clock_ms(server->clock_context));
+    http_history_take(&server->history, type, server->answers.newest.n_cores, published->view, published->snapshot);
+    http_newest_publish(&server->answers.newest, type, published, http_answers_now_ms(&server->answers));
 }
 
 int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]) {
@@ -416,7 +334,6 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     if (!server)
         return n <= HTTP_ADDRESSES_MAX ? -ENOMEM : -E2BIG;
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
-    server->clock_ms = http_clock_boot_ms;
     server->in_vain = UINT64_MAX; // never
     if (gethostname(server->hostname, HOST_NAME_MAX) < 0)
         (void)strcpy(server->hostname, "localhost");
@@ -433,11 +350,8 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     http_guard_init(&server->guard, server->listeners.wake_fd);
     server->listeners.before_end = give_up_guard;
     server->listeners.context = server;
-    http_newest_init(&server->newest);
     http_history_init(&server->history);
-    server->renderer.history = &server->history;
-    http_reserve_init(&server->reserve);
-    (void)http_reserve_take(&server->reserve);
+    http_answers_init(&server->answers, &server->history);
     *out = server;
     return 0;
 }
@@ -445,20 +359,20 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
 uint16_t http_server_port(const struct http_server *server, size_t i) { return server->ports[i]; }
 
 bool http_server_cpus_read(struct http_server *server) {
-    return atomic_load(&server->cpus_read) && atomic_exchange(&server->cpus_read, false);
+    return atomic_load(&server->answers.cpus_read) && atomic_exchange(&server->answers.cpus_read, false);
 }
 
 struct http_history *http_server_history(struct http_server *server) {
-    return server->renderer.history;
+    return server->answers.renderer.history;
 }
 
-size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renderer.renders); }
+size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->answers.renderer.renders); }
 
 void http_server_limit_request(struct http_server *server, unsigned limit_ms) { server->request_ms_max = limit_ms; }
 
 void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context) {
-    server->clock_ms = clock_ms;
-    server->clock_context = context;
+    server->answers.clock_ms = clock_ms;
+    server->answers.clock_context = context;
 }
 
 static void stop_thread(struct http_server *server) {
@@ -473,12 +387,10 @@ struct http_server *http_server_free(struct http_server *server) {
         return NULL;
     stop_thread(server);
     http_listeners_deinit(&server->listeners);
-    http_cache_deinit(&server->renderer.cache);
-    http_reserve_lend(&server->reserve);
+    http_answers_deinit(&server->answers);
     http_guard_deinit(&server->guard);
     http_connections_deinit(&server->connections);
     http_history_deinit(&server->history);
-    http_newest_deinit(&server->newest);
     free(server);
     return NULL;
 }
