@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plan/plan_apart.h"
 #include "core/plan/plan_append.h"
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
 #include "core/plan/plan_lead.h"
 #include "core/plan/plan_pack.h"
 #include "core/plan/plan_round.h"
+#include "core/plan/plan_select.h"
 #include "core/plan/plan_standing.h"
 
-// Makes a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.c; the
+// Makes a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.h; the
 // level-1 categories are one item), pack the items into event groups, and give each group its slots.
 
 // ---- event groups ----
@@ -114,7 +114,7 @@ static int common_append(struct plan_draft *draft) {
 static bool is_composite(const struct plan_draft *draft, const struct plan_item *item) {
     return item->level1 && !draft->request->apart &&
            ((item->finding == PLAN_FINDING_SPLIT && draft->catalog->level1.n_parts > 0) ||
-            !plan_draft_fits(draft, &item->set));
+            !plan_draft_fits(draft, &item->set, NULL));
 }
 
 // Appends what needs no packing, and lists the other items: those of any event group first. Returns their number.
@@ -154,7 +154,7 @@ static int draft_pack(struct plan_draft *draft) {
     if (r >= 0 && !draft->request->apart) {
         r = plan_pack(sets, n_any, &draft->pmu, draft->needs, bins, NULL);
         if (r >= 0)
-            plan_apart(sets, n_any, n, (unsigned)r, bins);
+            plan_pack_apart(sets, n_any, n, (unsigned)r, bins);
     }
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
@@ -330,7 +330,7 @@ static void draft_deinit(struct plan_draft *draft) {
 
 static int draft_run(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
-    int r = plan_draft_select(draft);
+    int r = plan_select(draft);
     if (r >= 0)
         r = draft_pack(draft);
     if (r < 0)

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_PLAN_PLAN_DRAFT_H
 #define TOPDOWND_CORE_PLAN_PLAN_DRAFT_H
 
-// A plan in the making, between plan_select.c, which turns metrics into sets of events that stay together, and plan.c,
+// A plan in the making, between plan_select.h, which turns metrics into sets of events that stay together, and plan.c,
 // which packs these into event groups.
 
 #include "core/plan/plan.h"
@@ -40,14 +40,12 @@ struct plan_draft {
     bool *dependent;         // by plan metric: its reason comes from another metric
 };
 
-// Sets the plan's metrics and their items; metrics that cannot be planned get a reason. 0, -ENOMEM, -E2BIG.
-int plan_draft_select(struct plan_draft *draft);
-
-// Adds an event to a set, unless it needs no PMU.
+// Adds an event to a set, unless it needs no PMU. 0, -E2BIG.
 int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned event);
 
-// True if the set's events can be counted at once beside those that every event group may carry.
-bool plan_draft_fits(const struct plan_draft *draft, const struct plan_set *set);
+// True if the set's events can be counted at once beside those that every event group may carry. Otherwise `why` has
+// the reason, with events of the catalog; NULL: nobody asks.
+bool plan_draft_fits(const struct plan_draft *draft, const struct plan_set *set, struct fit_reason *why);
 
 static inline bool plan_set_has(const struct plan_set *set, size_t bit) {
     return set->words[bit / 64] >> (bit % 64) & 1;

@@ -12,7 +12,7 @@
 #include "core/plan/plan_draft.h"
 
 // Sets aside the counters that the list needs, and sets draft->led. The list needs its leader and room. Without these
-// its events are treated like any others, except those that take no counter (plan_select.c).
+// its events are treated like any others, except those that take no counter (plan_draft.c).
 void plan_lead_set_aside(struct plan_draft *draft);
 
 // Sets draft->carried once the items exist. It stays empty if no metric needs an event of the list.

@@ -42,4 +42,9 @@ enum { PLAN_PACK_STEPS_MAX = 100000000, PLAN_PACK_FITS_MAX = 60000000 }; // per 
 int plan_pack(const struct plan_set *sets, size_t n, const struct fit_pmu *pmu, const struct event_need *needs,
               unsigned *bins, struct plan_pack_work *work);
 
+// Sets that must not be packed with others (PLAN_FINDING_APART): sets[0 .. first - 1] are packed, into n_bins bins.
+// Gives each set from `first` on a bin of its own, from n_bins on; a set that another one contains goes along with
+// that.
+void plan_pack_apart(const struct plan_set *sets, size_t first, size_t n, unsigned n_bins, unsigned *bins);
+
 #endif

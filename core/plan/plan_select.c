@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/plan/plan_select.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,11 +8,8 @@
 #include <string.h>
 
 #include "core/plan/plan_alternative.h"
-#include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
 #include "core/plan/plan_standing.h"
-
-// Selects the metrics, and the events of each that stay together.
 
 __attribute__((format(printf, 2, 3))) static void select_refuse(struct plan_metric *metric, const char *format, ...) {
     va_list arguments;
@@ -21,44 +20,12 @@ __attribute__((format(printf, 2, 3))) static void select_refuse(struct plan_metr
 
 // ---- sets of events ----
 
-int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned event) {
-    if (draft->catalog->events[event].kind != EVENT_COUNTED)
-        return 0;
-    int *bit = &draft->bit_of[event];
-    if (*bit < 0) {
-        if (draft->n_events == PLAN_PACK_EVENTS_MAX)
-            return -E2BIG;
-        *bit = (int)draft->n_events;
-        struct event_need *need = &draft->needs[draft->n_events];
-        *need = draft->plan->needs[event];
-        need->free = need->free || (draft->led && draft->catalog->events[event].topdown);
-        draft->event_of[draft->n_events++] = event;
-    }
-    set->words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
-    return 0;
-}
-
 static int add_formula(struct plan_draft *draft, struct plan_set *set, const struct formula *formula) {
     int r = 0;
     for (size_t i = 0; i < formula->n_variables && r == 0; i++)
         r = plan_draft_add(draft, set, formula->variables[i]);
     return r;
 }
-
-// Fills `why`, with catalog events, if the set does not fit.
-static bool set_fits(const struct plan_draft *draft, const struct plan_set *set, struct fit_reason *why) {
-    unsigned bits[PLAN_PACK_EVENTS_MAX];
-    size_t n = 0;
-    for (unsigned bit = 0; bit < draft->n_events; bit++)
-        if (plan_set_has(set, bit))
-            bits[n++] = bit;
-    bool fits = fit_check(&draft->pmu, draft->needs, bits, n, why);
-    for (size_t i = 0; !fits && why && i < why->n; i++)
-        why->events[i] = draft->event_of[why->events[i]];
-    return fits;
-}
-
-bool plan_draft_fits(const struct plan_draft *draft, const struct plan_set *set) { return set_fits(draft, set, NULL); }
 
 static bool set_empty(const struct plan_set *set) {
     static const struct plan_set empty;
@@ -301,12 +268,12 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
                     "an hour at last");
     else if (lacks_event(draft, &set, metric))
         return 0;
-    else if (!draft->request->apart && !set_fits(draft, &set, &why) &&
+    else if (!draft->request->apart && !plan_draft_fits(draft, &set, &why) &&
              plan_standing_spreads(draft, metric->metric, &set))
         new_item(draft, index, &set, weight, level1);
     else if (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric))
         return 0;
-    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
+    else if (!draft->request->apart && !plan_draft_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
         plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     else
         new_item(draft, index, &set, weight, level1);
@@ -457,7 +424,7 @@ static void drop_empty_items(struct plan_draft *draft) {
     draft->n_items = kept;
 }
 
-int plan_draft_select(struct plan_draft *draft) {
+int plan_select(struct plan_draft *draft) {
     int r = 0;
     for (unsigned s = 0; s < draft->request->n_selections; s++) {
         const struct plan_selection *selection = &draft->request->selections[s];

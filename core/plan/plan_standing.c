@@ -31,7 +31,7 @@ bool plan_standing_spreads(const struct plan_draft *draft, unsigned metric, cons
         return false;
     for (size_t bit = 0; bit < draft->n_events; bit++) {
         struct plan_set one = set_of(bit);
-        if (plan_set_has(set, bit) && !plan_draft_fits(draft, &one))
+        if (plan_set_has(set, bit) && !plan_draft_fits(draft, &one, NULL))
             return false;
     }
     return true;
@@ -53,7 +53,7 @@ static int append_spread(struct plan_draft *draft, int unit, const struct plan_s
             continue;
         struct plan_set more = group, one = set_of(bit);
         unite(&more, &one);
-        if (plan_draft_fits(draft, &more)) {
+        if (plan_draft_fits(draft, &more, NULL)) {
             group = more;
             continue;
         }
@@ -85,7 +85,7 @@ static size_t list_items(struct plan_draft *draft, struct plan_set *sets, struct
     for (int fits = 1; fits >= 0; fits--) {
         for (size_t i = 0; i < draft->n_items; i++) {
             struct plan_item *item = &draft->items[i];
-            if (!item->stands || plan_draft_fits(draft, &item->set) != (fits == 1))
+            if (!item->stands || plan_draft_fits(draft, &item->set, NULL) != (fits == 1))
                 continue;
             sets[n] = item->set;
             packed[n++] = item;
