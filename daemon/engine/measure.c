@@ -134,7 +134,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     record_fill(m->record, snapshot);
     measure_go_on_with_kept(m, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
-    verdict_round(&m->verdict, m->stage.diagnosis, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
+    verdict_log_round(&m->told, m->stage.diagnosis, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->due.adapt = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
@@ -473,7 +473,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .setup = setup,
                           .type = type,
                           .self = request->self,
-                          .verdict.newest = request->newest,
+                          .told.newest = request->newest,
                           .seed = request->seed,
                           .errors = errors};
     budget_boxes_init(&m->pace.boxes, (double)request->now_ns * 1e-9);

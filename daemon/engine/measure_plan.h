@@ -13,7 +13,7 @@
 #include "daemon/engine/measure_table.h"
 #include "daemon/engine/stage.h"
 #include "daemon/engine/trials.h"
-#include "daemon/engine/verdict.h"
+#include "daemon/engine/verdict_log.h"
 #include "daemon/record/record.h"
 
 struct yielded {
@@ -66,7 +66,7 @@ struct measure {
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
-    struct verdict verdict;           // that the log has
+    struct verdict_log told;          // what the log was told
     const struct kept_verdicts *kept; // of an earlier process, until the first snapshot; NULL: none
     struct readers *readers;          // of the intervals of single CPUs; NULL: somebody always reads them
 };

@@ -171,7 +171,7 @@ void measure_take_over(struct measure *m) {
         EXCHANGE(m->dead, next->dead);
         m->due.dead = false;
         m->none_free = false;
-        m->verdict = (struct verdict){.newest = m->verdict.newest}; // its metric is one of the other catalog
+        m->told = (struct verdict_log){.newest = m->told.newest}; // its metric is one of the other catalog
     }
     if (m->record)
         m->ended.record = record_totals(m->record);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "daemon/engine/newest.h"
-#include "daemon/engine/verdict.h"
+#include "daemon/engine/verdict_log.h"
 #include "exporters/view/view_sockets.h"
 #include "exporters/view/view_types.h"
 #include "exporters/view/view_waits.h"
@@ -320,7 +320,7 @@ static void test_the_answer_for_all_core_types_says_it_once(void **state) {
 // What the log says in 80 seconds of rounds.
 static void log_rounds(struct patient *p, const struct shown *newest, char *said, size_t size) {
     struct diagnosis *diagnosis = diagnosis_new(p->cores.layout);
-    struct verdict verdict = {.newest = newest};
+    struct verdict_log verdict_log = {.newest = newest};
     FILE *before = stderr, *log = fmemopen(said, size, "w");
     uint64_t now_ns = 1000000000000;
     assert_non_null(diagnosis);
@@ -331,7 +331,7 @@ static void log_rounds(struct patient *p, const struct shown *newest, char *said
         p->of_cores->values[snapshot_self(p->cores.layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = (double)now_ns * 1e-9;
         diagnosis_round(diagnosis, p->of_cores);
         stderr = log;
-        verdict_round(&verdict, diagnosis, &p->shown.types[0], "");
+        verdict_log_round(&verdict_log, diagnosis, &p->shown.types[0], "");
         stderr = before;
     }
     (void)fclose(log);

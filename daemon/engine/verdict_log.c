@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/engine/verdict.h"
+#include "daemon/engine/verdict_log.h"
 
 #include <stdio.h>
 
@@ -64,23 +64,23 @@ static void log_next(const struct view *view, unsigned metric, const char *prefi
     log_text(prefix, NULL, &text);
 }
 
-void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct shown_type *type,
-                   const char *prefix) {
+void verdict_log_round(struct verdict_log *log, const struct diagnosis *diagnosis, const struct shown_type *type,
+                       const char *prefix) {
     const struct snapshot *snapshot = type->snapshot;
     const struct tree *tree = diagnosis_tree(diagnosis);
     const struct snapshot_layout *layout = snapshot->layout;
     struct bound bound = bound_find(tree);
     double since_seconds = snapshot->values[snapshot_bound_since(layout, 0)];
     double lasted_seconds = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] - since_seconds;
-    if (snapshot->within_round || bound.n == 0 || !(lasted_seconds >= VERDICT_LASTS_SECONDS)) // also NaN
+    if (snapshot->within_round || bound.n == 0 || !(lasted_seconds >= VERDICT_LOG_LASTS_SECONDS)) // also NaN
         return;
     bool high = bound.exceeded == JUDGE_YES;
     int metric = high ? (int)tree->nodes[bound.path[bound.n - 1]].metric : -1;
-    if (verdict->logged && verdict->metric == metric)
+    if (log->logged && log->metric == metric)
         return;
-    verdict->logged = true;
-    verdict->metric = metric;
-    log_answer(verdict->newest, type, since_seconds, prefix);
+    log->logged = true;
+    log->metric = metric;
+    log_answer(log->newest, type, since_seconds, prefix);
     if (high)
         log_next(type->view, (unsigned)metric, prefix);
 }
