@@ -13,10 +13,9 @@
 #include "daemon/engine/steps.h"
 #include "daemon/source/source_recording.h"
 
-// Records are read one at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS
-// with only the newest snapshot, so that requests and signals are handled meanwhile.
+// Records are read one at a time; a round or a pause waits until it is due. A step ends with each snapshot, at full
+// speed too: the history has all of them, and requests and signals are handled meanwhile.
 
-static const uint64_t SLICE_NS = 50000000;
 static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which do nothing
 
 // What waits until it is due.
@@ -309,12 +308,6 @@ static int take_memory(struct replay *replay, struct snapshot *snapshot) {
     return 0;
 }
 
-// True if the next record changes the view: a snapshot must be shown with its own view.
-static bool view_changes_next(struct replay *replay) {
-    return look(replay) == 1 &&
-           (replay->next.record.kind == RECORDING_PLAN || replay->next.record.kind == RECORDING_FACTS);
-}
-
 // When what waits is due. A step that waits for a request looks for it again later.
 static uint64_t leader_due_ns(struct replay *replay, uint64_t now_ns) {
     return steps_are_asked(&replay->steps) && !steps_may(&replay->steps) ? now_ns + STEPS_LOOK_NS
@@ -346,7 +339,6 @@ static void play(struct replay *replay, struct snapshot **out) {
 static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
     struct replay *replay = of(engine);
     const struct clocks *clocks = replay->self->clocks;
-    uint64_t until_ns = now_ns + SLICE_NS;
     *out = NULL;
     steps_answer(&replay->steps);
     while (!replay->over) {
@@ -362,8 +354,7 @@ static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
         replay->steps.made = *out && steps_are_asked(&replay->steps);
-        if (*out && (replay->leader || replay->steps.made || replay->setup->speed > 0 || now_ns > until_ns ||
-                     view_changes_next(replay)))
+        if (*out)
             return 0;
         int r = take_record(replay);
         if (r < 0)

@@ -75,14 +75,19 @@ def data_of_that_time(folder):
     return folder
 
 
-def replay(name, folder):
+def scopes(daemon):
+    return {scope: daemon.json(f"/api/v1/snapshot?scope={scope}") for scope in ("cpu", "socket", "host")}
+
+
+def replay(name, folder, ask=scopes):
+    """What a daemon answers that has replayed it."""
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(read(name + ".xz"))
     data = data_of_that_time(os.path.join(folder, "data"))
     with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", "--path.data", data, yaml=e2e.LISTEN_ANYWHERE) as daemon:
         e2e.wait_for(lambda: "have been replayed" in daemon.log(), f"the end of {name}")
-        return {scope: daemon.json(f"/api/v1/snapshot?scope={scope}") for scope in ("cpu", "socket", "host")}
+        return ask(daemon)
 
 
 def check(name):
@@ -95,6 +100,13 @@ def make_test(name):
     def test():
         check(name)
     return test
+
+
+def test_a_recording_that_is_replayed_at_once_has_its_whole_history():
+    with tempfile.TemporaryDirectory() as folder:
+        series = replay("neoverse-v2-adaptive", folder, lambda daemon: daemon.json("/api/v1/history"))["series"]
+    values = series[0]["values"]
+    assert len(series) == 4 and len(values) >= 50 and not values.count(None), values  # eight minutes in steps of ten seconds
 
 
 assert len(NAMES) >= 16, "the recordings are not there"
