@@ -41,17 +41,17 @@ static void give_up(const char *what) {
 }
 
 // The parts of a line of an exposition.
-struct series {
+struct sample {
     char *name, *labels;
     double value;
 };
 
 // Splits a rendered page into lines and their parts; it writes terminators into the text.
-static size_t split(char *text, struct series **out) {
+static size_t split(char *text, struct sample **out) {
     size_t n = 0, lines = 0;
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
-    struct series *series = calloc(lines + 1, sizeof(*series));
+    struct sample *series = calloc(lines + 1, sizeof(*series));
     if (!series)
         give_up("memory is short");
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
@@ -63,13 +63,13 @@ static size_t split(char *text, struct series **out) {
             *labels = '\0';
             number[-1] = '\0';
         }
-        series[n++] = (struct series){line, labels ? labels + 1 : number, strtod(number + 1, NULL)};
+        series[n++] = (struct sample){line, labels ? labels + 1 : number, strtod(number + 1, NULL)};
     }
     *out = series;
     return n;
 }
 
-static double time_snprintf(const struct series *series, size_t n, char *buffer) {
+static double time_snprintf(const struct sample *series, size_t n, char *buffer) {
     double begin = now_ns();
     char *p = buffer;
     for (size_t i = 0; i < n; i++)
@@ -134,7 +134,7 @@ static bool measure(const char *name, struct subject *subject, double limit) {
     (void)time_render(subject);
     text_append(&copy, subject->text->data, subject->text->length);
     text_append(&copy, "", 1);
-    struct series *series;
+    struct sample *series;
     size_t n = split(copy.data, &series);
     char *buffer = calloc(n + 1, SERIES_LENGTH_MAX);
     if (!buffer || n == 0)

@@ -15,7 +15,7 @@
 #include "daemon/record/record.h"
 #include "daemon/run/check.h"
 #include "daemon/run/protection.h"
-#include "daemon/run/series.h"
+#include "daemon/run/series_limits.h"
 #include "daemon/run/summary.h"
 #include "daemon/uncore/uncore_setup.h"
 #include "exporters/web/web.h"
@@ -100,9 +100,9 @@ static void advise_series(struct checked *checked) {
     const struct config *config = checked->setup.config;
     struct plan *plans[SETUP_TYPES_MAX] = {0};
     struct errors errors = {.n = 0}; // there are none: the same plans have been made
-    struct series_texts texts = {{0}, {0}};
+    struct series_limits_texts texts = {{0}, {0}};
     if (check_make_plans(&checked->setup, &errors, plans) >= 0)
-        series_describe_plans(&checked->setup, plans, &texts);
+        series_limits_describe_plans(&checked->setup, plans, &texts);
     check_free_plans(plans);
     if (texts.host[0] != '\0') {
         advice_add(&checked->advice, "series", NULL, "%s", texts.host);

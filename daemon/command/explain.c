@@ -19,7 +19,7 @@
 #include "daemon/run/plan_view.h"
 #include "daemon/run/summary.h"
 #include "exporters/json/json.h"
-#include "exporters/prometheus/prometheus.h"
+#include "exporters/series/series.h"
 #include "exporters/text/table.h"
 #include "exporters/view/view_memory.h"
 
@@ -243,15 +243,15 @@ static int explain_type(const struct setup *setup, const struct core_type *type,
 
 static void explain_host(const struct setup *setup, const struct shown *shown, struct text *out) {
     struct text omitted = {0};
-    struct prometheus_page *page = prometheus_page_new(shown, false);
-    size_t cpus = prometheus_cpu_series(shown, &omitted);
-    if (page)
-        text_format(out, "%zu series on /metrics, %zu on /metrics/cpu", prometheus_usual_series(page), cpus);
-    if (page && omitted.length > 0)
+    struct series *series = series_new(shown, false);
+    size_t cpus = series_count_cpus(shown, &omitted);
+    if (series)
+        text_format(out, "%zu series on /metrics, %zu on /metrics/cpu", series_count_usual(series), cpus);
+    if (series && omitted.length > 0)
         text_format(out, " without max_cpu_series, which leaves out: %.*s", (int)omitted.length, omitted.data);
-    text_format(out, "%sAt most %.4g %% of one CPU may go to all of this (the budget).\n", page ? ".\n" : "",
+    text_format(out, "%sAt most %.4g %% of one CPU may go to all of this (the budget).\n", series ? ".\n" : "",
                 100 * budget_allowed(setup_n_cpus(setup)));
-    prometheus_page_free(page);
+    series_free(series);
     text_free(&omitted);
 }
 

@@ -25,7 +25,7 @@
 #include "daemon/run/loop.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/reload.h"
-#include "daemon/run/series.h"
+#include "daemon/run/series_limits.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
 #include "daemon/run/textfile.h"
@@ -151,7 +151,7 @@ static void summarize(const struct service *s, bool starts) {
     }
     shown_count(&shown, s->n_engines);
     summary_readers(s->setup, s->options->web.systemd_socket, NULL);
-    series_warn(&shown, s->setup);
+    series_limits_warn(&shown, s->setup);
     snapshot_unref(first);
 }
 

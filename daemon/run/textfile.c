@@ -82,10 +82,10 @@ static int render(const struct newest *types, size_t n, uint64_t now_ns, struct 
     }
     shown_count(&shown, n);
     shown.memory = complete ? shown_snapshots[0]->memory : NULL;
-    struct prometheus_page *page = complete ? prometheus_page_new(&shown, false) : NULL;
+    struct series *series = complete ? series_new(&shown, false) : NULL;
     out->length = 0;
-    int r = page ? prometheus_render(page, &shown, out) : -ENOMEM;
-    prometheus_page_free(page);
+    int r = series ? prometheus_render(series, &shown, out) : -ENOMEM;
+    series_free(series);
     for (size_t i = 0; i < n; i++)
         snapshot_unref(shown_snapshots[i]);
     if (r == 0)

@@ -209,7 +209,7 @@ static void expire_template(struct http_cache *cache, uint64_t now_ms, uint64_t 
     uint64_t openmetrics_ms = cache->pages[HTTP_PAGE_OPENMETRICS_CPU].asked_ms;
     uint64_t asked_ms = text_ms > openmetrics_ms ? text_ms : openmetrics_ms;
     if (cache->templates.cpu && is_due(asked_ms, now_ms, next_ms))
-        cache->templates.cpu = prometheus_page_free(cache->templates.cpu);
+        cache->templates.cpu = series_free(cache->templates.cpu);
 }
 
 int http_cache_expire(struct http_cache *cache, uint64_t now_ms) {

@@ -30,8 +30,8 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/-/ready          200 while something is counted that is to be\n";
 
 void http_templates_deinit(struct http_templates *templates) {
-    templates->cpu = prometheus_page_free(templates->cpu);
-    templates->host = prometheus_page_free(templates->host);
+    templates->cpu = series_free(templates->cpu);
+    templates->host = series_free(templates->host);
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
         templates->views[i] = view_unref(templates->views[i]);
     templates->memory = host_memory_unref(templates->memory);
@@ -119,7 +119,7 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
                           struct text *out) {
     bool per_cpu = page == HTTP_PAGE_METRICS_CPU || page == HTTP_PAGE_OPENMETRICS_CPU;
     bool openmetrics = page == HTTP_PAGE_OPENMETRICS || page == HTTP_PAGE_OPENMETRICS_CPU;
-    struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
+    struct series **template = per_cpu ? &templates->cpu : &templates->host;
     bool current = host_memory_same_series(templates->memory, shown->memory);
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
         current = current && templates->views[i] == (i < shown_all(shown) ? shown->types[i].view : NULL);
@@ -130,7 +130,7 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
         templates->memory = host_memory_ref(shown->memory);
     }
     if (!*template)
-        *template = prometheus_page_new(shown, per_cpu);
+        *template = series_new(shown, per_cpu);
     if (!*template)
         return -ENOMEM;
     return openmetrics ? prometheus_render_openmetrics(*template, shown, out)

@@ -33,7 +33,7 @@ enum http_page {
 struct http_templates {
     struct view *views[SHOWN_TYPES_MAX]; // for which they were made; references
     struct host_memory *memory;          // likewise
-    struct prometheus_page *host, *cpu;
+    struct series *host, *cpu;
 };
 void http_templates_deinit(struct http_templates *templates);
 

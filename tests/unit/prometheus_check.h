@@ -9,12 +9,12 @@
 
 // The exposition, terminated; owned by the caller.
 static inline char *render(struct view *view, const struct snapshot *snapshot, bool per_cpu) {
-    struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
-    assert_non_null(page);
+    struct series *series = series_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
+    assert_non_null(series);
     struct text text = {0};
-    assert_int_equal(prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &text), 0);
+    assert_int_equal(prometheus_render(series, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &text), 0);
     text_append(&text, "", 1);
-    prometheus_page_free(page);
+    series_free(series);
     return text.data;
 }
 

@@ -57,12 +57,12 @@ static void two_deinit(struct two *two) {
 }
 
 static char *render_metrics(const struct shown *shown, bool per_cpu) {
-    struct prometheus_page *page = prometheus_page_new(shown, per_cpu);
+    struct series *series = series_new(shown, per_cpu);
     struct text text = {0};
-    assert_non_null(page);
-    assert_int_equal(prometheus_render(page, shown, &text), 0);
+    assert_non_null(series);
+    assert_int_equal(prometheus_render(series, shown, &text), 0);
     text_append(&text, "", 1);
-    prometheus_page_free(page);
+    series_free(series);
     return text.data;
 }
 

@@ -196,15 +196,15 @@ static size_t count_series(struct exporter_host *host) {
     struct snapshot *snapshot = any_snapshot(host);
     snapshot->sequence = 1;
     const struct shown shown = {.n = 1, .types = {{.view = &host->view, .snapshot = snapshot}}};
-    struct prometheus_page *page = prometheus_page_new(&shown, false);
+    struct series *series = series_new(&shown, false);
     struct text text = {0};
     size_t n = 0;
-    assert_int_equal(prometheus_render(page, &shown, &text), 0);
+    assert_int_equal(prometheus_render(series, &shown, &text), 0);
     for (const char *line = text.data; line < text.data + text.length;
          line = (char *)memchr(line, '\n', (size_t)(text.data + text.length - line)) + 1)
         n += *line != '#';
     text_free(&text);
-    prometheus_page_free(page);
+    series_free(series);
     snapshot_unref(snapshot);
     return n;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "exporters/json/json.h"
-#include "exporters/prometheus/prometheus_page.h"
+#include "exporters/series/series.h"
 #include "prometheus_check.h"
 
 struct rig {
@@ -112,11 +112,11 @@ static void test_the_pages_number_of_series_has_those_of_guests(void **state) {
         struct text omitted = {0};
         rig_init(&rig, excluded);
         const struct shown shown = shown_of(&rig);
-        struct prometheus_page *page = prometheus_page_new(&shown, false);
-        assert_non_null(page);
-        n[excluded] = prometheus_series(page);
-        cpus[excluded] = prometheus_cpu_series(&shown, &omitted);
-        prometheus_page_free(page);
+        struct series *series = series_new(&shown, false);
+        assert_non_null(series);
+        n[excluded] = series_count(series);
+        cpus[excluded] = series_count_cpus(&shown, &omitted);
+        series_free(series);
         text_free(&omitted);
         rig_deinit(&rig);
     }

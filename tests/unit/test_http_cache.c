@@ -136,7 +136,7 @@ static void test_a_template_goes_with_its_page_or_after_it(void **state) {
     const struct shown shown = {.n = 1, .types = {{.view = &host.view}}};
     (void)has(cache, HTTP_PAGE_METRICS_CPU, 1, 0);
     put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
-    cache->templates.cpu = prometheus_page_new(&shown, true);
+    cache->templates.cpu = series_new(&shown, true);
     assert_non_null(cache->templates.cpu);
     (void)has(cache, HTTP_PAGE_ROOT, 1, 10);
     put(cache, HTTP_PAGE_ROOT, 1, HTTP_CACHE_BYTES_MAX, 'a');
@@ -157,7 +157,7 @@ static void test_a_template_stays_while_one_of_its_two_formats_is_asked_for(void
     put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
     (void)has(cache, HTTP_PAGE_OPENMETRICS_CPU, 1, 1000);
     put(cache, HTTP_PAGE_OPENMETRICS_CPU, 1, LARGE, 'b');
-    cache->templates.cpu = prometheus_page_new(&shown, true);
+    cache->templates.cpu = series_new(&shown, true);
     assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 1000);
     assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].response);
     assert_non_null(cache->pages[HTTP_PAGE_OPENMETRICS_CPU].response);

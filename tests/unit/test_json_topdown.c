@@ -345,14 +345,14 @@ static void test_what_was_not_selected_is_measured_but_not_exported(void **state
     struct snapshot *snapshot = tree_snapshot(&host);
     struct text text = {0};
     for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
-        struct prometheus_page *page =
-            prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, per_cpu);
-        assert_non_null(page);
+        struct series *series = series_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, per_cpu);
+        assert_non_null(series);
         text.length = 0;
-        assert_int_equal(prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &text), 0);
+        assert_int_equal(prometheus_render(series, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &text),
+                         0);
         assert_false(contains(&text, "core_part"));
         assert_true(contains(&text, per_cpu ? "\ntopdownd_cpu_core_bound_ratio{" : "\ntopdownd_core_bound_ratio{"));
-        prometheus_page_free(page);
+        series_free(series);
     }
     text.length = 0;
     assert_int_equal(

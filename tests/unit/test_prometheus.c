@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters/prometheus/prometheus_page.h"
+#include "exporters/series/series_private.h"
 #include "prometheus_check.h"
 
 static char *read_file(const char *path) {
@@ -171,34 +171,34 @@ static void test_labels_are_escaped(void **state) {
 
 static void test_help_is_escaped_so_that_both_formats_read_it(void **state) {
     (void)state;
-    struct prometheus_page page = {.failed = false};
+    struct series series = {.failed = false};
     const struct shown shown = {.n = 1};
     struct text text = {0};
-    page_family(&page, "toys", "gauge", "a\\b\nc \"d\" gr\xFCn.");
-    page_series_fixed(&page, NULL, 0, 1);
-    assert_false(page.failed);
-    assert_int_equal(prometheus_render(&page, &shown, &text), 0);
-    assert_int_equal(prometheus_render_openmetrics(&page, &shown, &text), 0);
+    series_begin_named(&series, "toys", "gauge", "a\\b\nc \"d\" gr\xFCn.");
+    series_add_fixed(&series, NULL, 0, 1);
+    assert_false(series.failed);
+    assert_int_equal(prometheus_render(&series, &shown, &text), 0);
+    assert_int_equal(prometheus_render_openmetrics(&series, &shown, &text), 0);
     text_append(&text, "", 1);
     static const char lines[] = "# HELP toys a\\\\b\\nc 'd' gr\xEF\xBF\xBDn.\n# TYPE toys gauge\ntoys 1\n";
     assert_int_equal(strncmp(text.data, lines, sizeof lines - 1), 0);
     assert_string_equal(text.data + sizeof lines - 1 + strlen(lines), "# EOF\n");
     text_free(&text);
-    free(page.families);
-    free(page.series);
-    text_free(&page.pool);
+    free(series.families);
+    free(series.lines);
+    text_free(&series.pool);
 }
 
 static void test_without_memory_for_its_text_a_page_fails_and_nothing_else_does(void **state) {
     (void)state;
     static const char *const types[] = {"counter", "info", "gauge"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct prometheus_page page = {.pool = {.failed = true}};
-        page_family(&page, "toys_seconds_total", types[i], "Toys.");
-        page_series_fixed(&page, NULL, 0, 1);
-        assert_true(page.failed);
-        free(page.families);
-        free(page.series);
+        struct series series = {.pool = {.failed = true}};
+        series_begin_named(&series, "toys_seconds_total", types[i], "Toys.");
+        series_add_fixed(&series, NULL, 0, 1);
+        assert_true(series.failed);
+        free(series.families);
+        free(series.lines);
     }
 }
 
@@ -427,14 +427,14 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     assert_int_equal(count_series(text), expected + 2 * 11);
     free(text);
     host.view.standard_error = false;
-    struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, false);
+    struct series *series = series_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, false);
     // at most: every event in all five states, the counters of the ratio that cannot be planned, each category as
     // the verdict, its beginning that was not seen, the age of the gauges, the certificate's expiry, and nine reasons
     // not to be ready
-    assert_int_equal(prometheus_series(page), expected - 3 + 5 * 10 + 2 * 2 + 2 * 4 + 3 + 1 + 9);
+    assert_int_equal(series_count(series), expected - 3 + 5 * 10 + 2 * 2 + 2 * 4 + 3 + 1 + 9);
     // usually: no event in trouble, and one verdict for each socket
-    assert_int_equal(prometheus_usual_series(page), expected - 3 + 2 * 2);
-    prometheus_page_free(page);
+    assert_int_equal(series_count_usual(series), expected - 3 + 2 * 2);
+    series_free(series);
     platform_unref(platform);
     snapshot_unref(snapshot);
     host_deinit(&host);

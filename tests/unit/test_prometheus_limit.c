@@ -98,12 +98,12 @@ static void test_the_limit_is_for_all_core_types_together(void **state) {
         hosts[i].view.max_cpu_series = 2 * ALL - 1;
         shown.types[i].view = &hosts[i].view;
     }
-    assert_int_equal(prometheus_cpu_series(&shown, &omitted), 2 * ALL);
+    assert_int_equal(series_count_cpus(&shown, &omitted), 2 * ALL);
     text_append(&omitted, "", 1);
     assert_string_equal(omitted.data, "events");
     text_free(&omitted);
     hosts[0].view.max_cpu_series = 2 * ALL;
-    assert_int_equal(prometheus_cpu_series(&shown, &omitted), 2 * ALL);
+    assert_int_equal(series_count_cpus(&shown, &omitted), 2 * ALL);
     assert_int_equal(omitted.length, 0);
     text_free(&omitted);
     for (size_t i = 0; i < 2; i++)

@@ -30,10 +30,10 @@ static void fill(const struct exporter_host *host, struct snapshot *snapshot, in
 
 static char *page_of(const struct shown *shown, bool per_cpu) {
     struct text text = {0};
-    struct prometheus_page *page = prometheus_page_new(shown, per_cpu);
-    assert_non_null(page);
-    assert_int_equal(prometheus_render(page, shown, &text), 0);
-    prometheus_page_free(page);
+    struct series *series = series_new(shown, per_cpu);
+    assert_non_null(series);
+    assert_int_equal(prometheus_render(series, shown, &text), 0);
+    series_free(series);
     text_append(&text, "", 1);
     assert_false(text.failed);
     return text.data;

@@ -195,10 +195,10 @@ static void test_prometheus_gets_one_path_a_socket(void **state) {
     set(&p, 1, "frontend_bound", 0.1);
     one_round(&p);
     const struct shown shown = {.n = 1, .types = {{.view = &p.host.view, .snapshot = p.snapshot}}};
-    struct prometheus_page *page = prometheus_page_new(&shown, false);
+    struct series *series = series_new(&shown, false);
     struct text text = {0};
-    assert_non_null(page);
-    assert_int_equal(prometheus_render(page, &shown, &text), 0);
+    assert_non_null(series);
+    assert_int_equal(prometheus_render(series, &shown, &text), 0);
     text_append(&text, "", 1);
     assert_non_null(strstr(text.data,
                            "# TYPE topdownd_bound_info gauge\n"
@@ -208,7 +208,7 @@ static void test_prometheus_gets_one_path_a_socket(void **state) {
     assert_non_null(strstr(text.data, "topdownd_bound_since_timestamp_seconds{socket=\"7\"} 1002\n# HELP"));
     assert_non_null(strstr(text.data, "topdownd_bound_certain{socket=\"0\"} 1\n"));
     text_free(&text);
-    prometheus_page_free(page);
+    series_free(series);
     end(&p);
 }
 

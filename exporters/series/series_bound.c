@@ -4,7 +4,7 @@
 // at most one.
 
 #include "core/diagnosis/tree.h"
-#include "exporters/prometheus/prometheus_parts.h"
+#include "exporters/series/series_private.h"
 
 // The labels of one node, zero-terminated.
 struct words {
@@ -49,24 +49,24 @@ static const char *find_category(const struct tree *tree, size_t node) {
     return NULL;
 }
 
-static void add_node(struct prometheus_page *page, const struct view *view, const struct tree *tree, size_t node,
+static void add_node(struct series *series, const struct view *view, const struct tree *tree, size_t node,
                      const struct words *words) {
     const char *category = find_category(tree, node);
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct page_scope scope = page_socket_labels(view, s);
-        struct page_label labels[4] = {{"socket", scope.socket}, {"path", words->path.data}};
+        struct series_labels scope = series_socket_labels(view, s);
+        struct series_label labels[4] = {{"socket", scope.socket}, {"path", words->path.data}};
         size_t n = 2;
         if (category)
-            labels[n++] = (struct page_label){"category", category};
+            labels[n++] = (struct series_label){"category", category};
         if (words->next.data[0] != '\0')
-            labels[n++] = (struct page_label){"next", words->next.data};
-        page_series(page, "", labels, n, PAGE_WHOLE,
-                    snapshot_verdict(view->layout, scope.scope, (size_t)tree->nodes[node].place));
+            labels[n++] = (struct series_label){"next", words->next.data};
+        series_add(series, "", labels, n, SERIES_WHOLE,
+                   snapshot_verdict(view->layout, scope.scope, (size_t)tree->nodes[node].place));
     }
 }
 
-static void add_tree(struct prometheus_page *page, const struct view *view, const struct tree *tree) {
-    for (size_t node = 0; node < tree->n && !page->failed; node++) {
+static void add_tree(struct series *series, const struct view *view, const struct tree *tree) {
+    for (size_t node = 0; node < tree->n && !series->failed; node++) {
         struct words words = {{0}, {0}};
         if (tree->nodes[node].place < 0)
             continue; // has no value, so it is in no verdict
@@ -74,62 +74,62 @@ static void add_tree(struct prometheus_page *page, const struct view *view, cons
         put_next(tree, node, &words.next);
         text_append(&words.path, "", 1);
         text_append(&words.next, "", 1);
-        page->failed = page->failed || words.path.failed || words.next.failed;
-        if (!page->failed)
-            add_node(page, view, tree, node, &words);
+        series->failed = series->failed || words.path.failed || words.next.failed;
+        if (!series->failed)
+            add_node(series, view, tree, node, &words);
         text_free(&words.path);
         text_free(&words.next);
     }
 }
 
-void page_add_bounds(struct prometheus_page *page, const struct view *view) {
+void series_add_bounds(struct series *series, const struct view *view) {
     struct tree *tree = tree_new(view->layout);
-    page->failed = page->failed || !tree;
+    series->failed = series->failed || !tree;
     if (!tree)
         return;
-    size_t before = page->n_series;
-    add_tree(page, view, tree);
-    page->n_rare += page->n_series - before; // each socket has one of these, or that of no path, below
+    size_t before = series->n_lines;
+    add_tree(series, view, tree);
+    series->n_rare += series->n_lines - before; // each socket has one of these, or that of no path, below
     for (size_t s = 0; s < view->layout->topology->n_sockets && tree->n > 0; s++) {
-        struct page_scope scope = page_socket_labels(view, s);
-        const struct page_label labels[] = {{"socket", scope.socket}, {"path", "none"}};
-        page_series(page, "", labels, 2, PAGE_WHOLE,
-                    snapshot_verdict(view->layout, scope.scope, view->layout->n_metrics));
+        struct series_labels scope = series_socket_labels(view, s);
+        const struct series_label labels[] = {{"socket", scope.socket}, {"path", "none"}};
+        series_add(series, "", labels, 2, SERIES_WHOLE,
+                   snapshot_verdict(view->layout, scope.scope, view->layout->n_metrics));
     }
     tree_free(tree);
 }
 
 // False: the plan has nothing of the tree, so that there never is a verdict.
-static bool has_tree(struct prometheus_page *page, const struct view *view) {
+static bool has_tree(struct series *series, const struct view *view) {
     struct tree *tree = tree_new(view->layout);
     bool any = tree && tree->n > 0;
-    page->failed = page->failed || !tree;
+    series->failed = series->failed || !tree;
     tree_free(tree);
     return any;
 }
 
 // One value of each socket's verdict.
-static void add_sockets(struct prometheus_page *page, const struct view *view, enum page_kind kind,
+static void add_sockets(struct series *series, const struct view *view, enum series_kind kind,
                         size_t (*place)(const struct snapshot_layout *layout, size_t scope)) {
-    if (!has_tree(page, view))
+    if (!has_tree(series, view))
         return;
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct page_scope scope = page_socket_labels(view, s);
-        page_scoped(page, &scope, NULL, NULL, kind, place(view->layout, scope.scope));
+        struct series_labels scope = series_socket_labels(view, s);
+        series_add_scoped(series, &scope, NULL, NULL, kind, place(view->layout, scope.scope));
     }
 }
 
-void page_add_bounds_since(struct prometheus_page *page, const struct view *view) {
-    add_sockets(page, view, PAGE_REAL, snapshot_verdict_since);
+void series_add_bounds_since(struct series *series, const struct view *view) {
+    add_sockets(series, view, SERIES_REAL, snapshot_verdict_since);
 }
 
 // Most verdicts have followed another one.
-void page_add_bounds_unseen(struct prometheus_page *page, const struct view *view) {
-    size_t before = page->n_series;
-    add_sockets(page, view, PAGE_WHOLE, snapshot_verdict_unseen);
-    page->n_rare += page->n_series - before;
+void series_add_bounds_unseen(struct series *series, const struct view *view) {
+    size_t before = series->n_lines;
+    add_sockets(series, view, SERIES_WHOLE, snapshot_verdict_unseen);
+    series->n_rare += series->n_lines - before;
 }
 
-void page_add_bounds_certain(struct prometheus_page *page, const struct view *view) {
-    add_sockets(page, view, PAGE_WHOLE, snapshot_verdict_certain);
+void series_add_bounds_certain(struct series *series, const struct view *view) {
+    add_sockets(series, view, SERIES_WHOLE, snapshot_verdict_certain);
 }

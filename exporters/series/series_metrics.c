@@ -9,40 +9,40 @@
 #include <string.h>
 
 #include "core/spec/family.h"
-#include "exporters/prometheus/prometheus_parts.h"
+#include "exporters/series/series_private.h"
 
-void page_add_family(struct prometheus_page *page, enum family family) {
+void series_begin_family(struct series *series, enum family family) {
     const struct family_info *info = &family_table[family];
-    page_family(page, info->name, info->type, info->help);
+    series_begin_named(series, info->name, info->type, info->help);
 }
 
-const struct view *page_begin_type(struct prometheus_page *page, const struct shown *shown, size_t type) {
+const struct view *series_begin_type(struct series *series, const struct shown *shown, size_t type) {
     const struct view *view = shown->types[type].view;
-    page_begin(page, type, view->core_type, view->layout->n_scopes);
+    series_begin(series, type, view->core_type, view->layout->n_scopes);
     return view;
 }
 
-static void number_text(char out[PAGE_NUMBER_MAX], unsigned number) { out[text_number(out, number)] = '\0'; }
+static void number_text(char out[SERIES_NUMBER_MAX], unsigned number) { out[text_number(out, number)] = '\0'; }
 
-struct page_scope page_socket_labels(const struct view *view, size_t socket) {
-    struct page_scope labels = {.n = 1, .scope = snapshot_scope_socket(socket)};
+struct series_labels series_socket_labels(const struct view *view, size_t socket) {
+    struct series_labels labels = {.n = 1, .scope = snapshot_scope_socket(socket)};
     number_text(labels.socket, view->layout->topology->sockets[socket].id);
     return labels;
 }
 
-struct page_scope page_cpu_labels(const struct view *view, size_t cpu) {
+struct series_labels series_cpu_labels(const struct view *view, size_t cpu) {
     const struct topology *topology = view->layout->topology;
-    struct page_scope labels = {.n = 2, .scope = snapshot_scope_cpu(view->layout, cpu)};
+    struct series_labels labels = {.n = 2, .scope = snapshot_scope_cpu(view->layout, cpu)};
     number_text(labels.socket, topology->sockets[topology->cpus[cpu].socket].id);
     number_text(labels.cpu, topology->cpus[cpu].id);
     return labels;
 }
 
-void page_scoped(struct prometheus_page *page, const struct page_scope *scope, const char *name, const char *value,
-                 enum page_kind kind, size_t index) {
-    const struct page_label labels[] = {{"socket", scope->socket}, {"cpu", scope->cpu}};
-    const struct page_label more = {name, value};
-    page_series_scoped(page, scope->scope, labels, scope->n, name ? &more : NULL, kind, index);
+void series_add_scoped(struct series *series, const struct series_labels *scope, const char *name, const char *value,
+                       enum series_kind kind, size_t index) {
+    const struct series_label labels[] = {{"socket", scope->socket}, {"cpu", scope->cpu}};
+    const struct series_label more = {name, value};
+    series_add_shared(series, scope->scope, labels, scope->n, name ? &more : NULL, kind, index);
 }
 
 // Traffic has families of its own, in bytes, and so have events that the configuration names.
@@ -57,18 +57,18 @@ static bool exported_ratio(const struct view *view, size_t metric, double *k) {
 }
 
 // A sum of whole counts is exported as a whole number; CPU seconds are not.
-static enum page_kind kind_of_sum(const struct formula_sum *sum) {
+static enum series_kind kind_of_sum(const struct formula_sum *sum) {
     for (size_t i = 0; i < sum->n; i++)
         if (sum->terms[i].variable == CATALOG_CPU_SECONDS ||
             sum->terms[i].coefficient != rint(sum->terms[i].coefficient))
-            return PAGE_REAL;
-    return PAGE_WHOLE;
+            return SERIES_REAL;
+    return SERIES_WHOLE;
 }
 
-static void add_sums(struct prometheus_page *page, const struct view *view, bool numerator) {
+static void add_sums(struct series *series, const struct view *view, bool numerator) {
     const struct snapshot_layout *layout = view->layout;
     for (size_t s = 0; s < layout->topology->n_sockets; s++) {
-        struct page_scope scope = page_socket_labels(view, s);
+        struct series_labels scope = series_socket_labels(view, s);
         for (size_t i = 0; i < layout->n_metrics; i++) {
             const struct catalog_metric *metric = view_metric(view, i);
             double k;
@@ -77,34 +77,34 @@ static void add_sums(struct prometheus_page *page, const struct view *view, bool
             const struct formula *formula = metric->formula;
             size_t index =
                 numerator ? snapshot_numerator(layout, scope.scope, i) : snapshot_denominator(layout, scope.scope, i);
-            page_scoped(page, &scope, "metric", metric->export_name,
-                        kind_of_sum(numerator ? &formula->numerator : &formula->denominator), index);
+            series_add_scoped(series, &scope, "metric", metric->export_name,
+                              kind_of_sum(numerator ? &formula->numerator : &formula->denominator), index);
         }
     }
 }
 
-void page_add_numerators(struct prometheus_page *page, const struct view *view) { add_sums(page, view, true); }
+void series_add_numerators(struct series *series, const struct view *view) { add_sums(series, view, true); }
 
-void page_add_denominators(struct prometheus_page *page, const struct view *view) { add_sums(page, view, false); }
+void series_add_denominators(struct series *series, const struct view *view) { add_sums(series, view, false); }
 
-void page_add_metric_infos(struct prometheus_page *page, const struct view *view) {
+void series_add_metric_infos(struct series *series, const struct view *view) {
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
         const struct catalog_metric *metric = view_metric(view, i);
-        const struct page_label labels[] = {{"metric", metric->export_name}, {"definition", metric->definition}};
+        const struct series_label labels[] = {{"metric", metric->export_name}, {"definition", metric->definition}};
         if (exported(view, i) && metric->definition[0] != '\0' && !metric->unmeasurable)
-            page_series_fixed(page, labels, 2, 1);
+            series_add_fixed(series, labels, 2, 1);
     }
 }
 
-void page_add_standard_errors(struct prometheus_page *page, const struct view *view) {
+void series_add_standard_errors(struct series *series, const struct view *view) {
     if (!view->standard_error)
         return;
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct page_scope scope = page_socket_labels(view, s);
+        struct series_labels scope = series_socket_labels(view, s);
         for (size_t i = 0; i < view->layout->n_metrics; i++)
             if (view_plannable(view, i) && exported(view, i))
-                page_scoped(page, &scope, "metric", view_metric(view, i)->export_name, PAGE_REAL,
-                            snapshot_standard_error(view->layout, scope.scope, i));
+                series_add_scoped(series, &scope, "metric", view_metric(view, i)->export_name, SERIES_REAL,
+                                  snapshot_standard_error(view->layout, scope.scope, i));
     }
 }
 
@@ -133,24 +133,24 @@ static int find_gauge(const struct view *view, const char *name) {
     return -1;
 }
 
-void page_add_ipc_error(struct prometheus_page *page, const struct view *view) {
+void series_add_ipc_error(struct series *series, const struct view *view) {
     int ipc = find_gauge(view, CATALOG_IPC);
     if (ipc >= 0)
-        page_series(page, "", NULL, 0, PAGE_REAL, snapshot_standard_error(view->layout, 0, (size_t)ipc));
+        series_add(series, "", NULL, 0, SERIES_REAL, snapshot_standard_error(view->layout, 0, (size_t)ipc));
 }
 
-static void add_gauge(struct prometheus_page *page, const struct view *view, size_t metric, bool per_cpu) {
+static void add_gauge(struct series *series, const struct view *view, size_t metric, bool per_cpu) {
     const struct topology *topology = view->layout->topology;
     size_t n = per_cpu ? topology->n_cpus : topology->n_sockets;
     for (size_t s = 0; s < n; s++) {
-        struct page_scope scope = per_cpu ? page_cpu_labels(view, s) : page_socket_labels(view, s);
-        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_metric(view->layout, scope.scope, metric));
+        struct series_labels scope = per_cpu ? series_cpu_labels(view, s) : series_socket_labels(view, s);
+        series_add_scoped(series, &scope, NULL, NULL, SERIES_REAL, snapshot_metric(view->layout, scope.scope, metric));
     }
 }
 
 // Adds the family of a metric of core type `first` and of the later types with a metric of this name. Its help is the
 // first's.
-static void add_gauge_family(struct prometheus_page *page, const struct shown *shown, size_t first, size_t metric,
+static void add_gauge_family(struct series *series, const struct shown *shown, size_t first, size_t metric,
                              bool per_cpu) {
     const struct view *view = shown->types[first].view;
     const char *export_name = view_metric(view, metric)->export_name;
@@ -159,19 +159,19 @@ static void add_gauge_family(struct prometheus_page *page, const struct shown *s
     text_format(&name, "topdownd_%s%s", per_cpu ? "cpu_" : "", export_name);
     text_append(&name, "", 1);
     append_gauge_help(view, metric, &help);
-    page->failed = page->failed || name.failed || help.failed;
-    if (!page->failed)
-        page_family(page, name.data, "gauge", help.data);
-    for (size_t type = first; type < n_types && !page->failed; type++) {
+    series->failed = series->failed || name.failed || help.failed;
+    if (!series->failed)
+        series_begin_named(series, name.data, "gauge", help.data);
+    for (size_t type = first; type < n_types && !series->failed; type++) {
         int same_name = find_gauge(shown->types[type].view, export_name);
         if (same_name >= 0)
-            add_gauge(page, page_begin_type(page, shown, type), (size_t)same_name, per_cpu);
+            add_gauge(series, series_begin_type(series, shown, type), (size_t)same_name, per_cpu);
     }
     text_free(&name);
     text_free(&help);
 }
 
-void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu) {
+void series_add_gauges(struct series *series, const struct shown *shown, bool per_cpu) {
     size_t n = per_cpu ? shown->n : shown_all(shown);
     for (size_t type = 0; type < n; type++)
         for (size_t i = 0; i < shown->types[type].view->layout->n_metrics; i++) {
@@ -181,6 +181,6 @@ void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bo
             while (earlier < type && find_gauge(shown->types[earlier].view, name) < 0)
                 earlier++;
             if (earlier == type && view_plannable(view, i) && exported(view, i))
-                add_gauge_family(page, shown, type, i, per_cpu);
+                add_gauge_family(series, shown, type, i, per_cpu);
         }
 }

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "exporters/prometheus/prometheus_parts.h"
+#include "exporters/series/series_private.h"
 
 enum { NUMBER_BYTES = 24 };
 
@@ -25,8 +25,8 @@ static const enum platform_key LABELS[] = {PLATFORM_SMT,
 enum { LABELS_N = sizeof(LABELS) / sizeof(LABELS[0]) };
 
 // What is not known has no label.
-void page_add_platform(struct prometheus_page *page, const struct platform *platform) {
-    struct page_label labels[LABELS_N];
+void series_add_platform(struct series *series, const struct platform *platform) {
+    struct series_label labels[LABELS_N];
     char numbers[LABELS_N][NUMBER_BYTES];
     size_t n = 0;
     for (size_t i = 0; i < LABELS_N; i++) {
@@ -36,10 +36,10 @@ void page_add_platform(struct prometheus_page *page, const struct platform *plat
             continue;
         if (name->unit != PLATFORM_TEXT)
             (void)snprintf(numbers[i], NUMBER_BYTES, "%.0f", fact->values[0].number);
-        labels[n++] = (struct page_label){.name = name->key,
-                                          .value = fact->n_values > 1            ? "mixed"
-                                                   : name->unit == PLATFORM_TEXT ? fact->values[0].text
-                                                                                 : numbers[i]};
+        labels[n++] = (struct series_label){.name = name->key,
+                                            .value = fact->n_values > 1            ? "mixed"
+                                                     : name->unit == PLATFORM_TEXT ? fact->values[0].text
+                                                                                   : numbers[i]};
     }
-    page_series_fixed(page, labels, n, 1);
+    series_add_fixed(series, labels, n, 1);
 }

@@ -4,68 +4,68 @@
 // what exceeds it is left out kind by kind, the one that is of least use first, and a series says so.
 
 #include "core/spec/family.h"
-#include "exporters/prometheus/prometheus_parts.h"
+#include "exporters/series/series_private.h"
 
-void page_add_categories(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
+void series_add_categories(struct series *series, const struct view *view, const struct series_labels *scope) {
     const struct catalog_level1 *level1 = &view->layout->catalog->level1;
     for (size_t i = 0; i < view->layout->n_level1; i++)
-        page_scoped(page, scope, "category", category_name(level1->categories[i].category), PAGE_WHOLE,
-                    snapshot_category(view->layout, scope->scope, i));
+        series_add_scoped(series, scope, "category", category_name(level1->categories[i].category), SERIES_WHOLE,
+                          snapshot_category(view->layout, scope->scope, i));
 }
 
-void page_add_contention(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
+void series_add_contention(struct series *series, const struct view *view, const struct series_labels *scope) {
     if (view->layout->n_level1 > 0 && view->layout->catalog->level1.per_thread)
-        page_scoped(page, scope, NULL, NULL, PAGE_WHOLE, snapshot_contention(view->layout, scope->scope));
+        series_add_scoped(series, scope, NULL, NULL, SERIES_WHOLE, snapshot_contention(view->layout, scope->scope));
 }
 
-void page_add_uncovered(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
+void series_add_uncovered(struct series *series, const struct view *view, const struct series_labels *scope) {
     for (int reason = 0; reason < UNCOVERED_N; reason++)
-        page_scoped(page, scope, "reason", uncovered_name((enum uncovered)reason), PAGE_REAL,
-                    snapshot_uncovered(view->layout, scope->scope, (enum uncovered)reason));
+        series_add_scoped(series, scope, "reason", uncovered_name((enum uncovered)reason), SERIES_REAL,
+                          snapshot_uncovered(view->layout, scope->scope, (enum uncovered)reason));
 }
 
-static void add_cpu_categories(struct prometheus_page *page, const struct view *view) {
+static void add_cpu_categories(struct series *series, const struct view *view) {
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        page_add_categories(page, view, &scope);
+        struct series_labels scope = series_cpu_labels(view, cpu);
+        series_add_categories(series, view, &scope);
     }
 }
 
-static void add_cpu_contention(struct prometheus_page *page, const struct view *view) {
+static void add_cpu_contention(struct series *series, const struct view *view) {
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        page_add_contention(page, view, &scope);
+        struct series_labels scope = series_cpu_labels(view, cpu);
+        series_add_contention(series, view, &scope);
     }
 }
 
-static void add_cpu_events(struct prometheus_page *page, const struct view *view) {
+static void add_cpu_events(struct series *series, const struct view *view) {
     const struct snapshot_layout *layout = view->layout;
     for (size_t cpu = 0; cpu < layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
+        struct series_labels scope = series_cpu_labels(view, cpu);
         for (size_t i = 0; i < layout->n_events; i++)
-            page_scoped(page, &scope, "event", layout->catalog->events[layout->events[i]].name, PAGE_WHOLE,
-                        snapshot_event(layout, scope.scope, i));
+            series_add_scoped(series, &scope, "event", layout->catalog->events[layout->events[i]].name, SERIES_WHOLE,
+                              snapshot_event(layout, scope.scope, i));
     }
 }
 
-static void add_cpu_covered(struct prometheus_page *page, const struct view *view) {
+static void add_cpu_covered(struct series *series, const struct view *view) {
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_covered(view->layout, scope.scope));
+        struct series_labels scope = series_cpu_labels(view, cpu);
+        series_add_scoped(series, &scope, NULL, NULL, SERIES_REAL, snapshot_covered(view->layout, scope.scope));
     }
 }
 
-static void add_cpu_guest(struct prometheus_page *page, const struct view *view) {
+static void add_cpu_guest(struct series *series, const struct view *view) {
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus && view->guests_excluded; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_guest(view->layout, scope.scope));
+        struct series_labels scope = series_cpu_labels(view, cpu);
+        series_add_scoped(series, &scope, NULL, NULL, SERIES_REAL, snapshot_guest(view->layout, scope.scope));
     }
 }
 
-static void add_cpu_uncovered(struct prometheus_page *page, const struct view *view) {
+static void add_cpu_uncovered(struct series *series, const struct view *view) {
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        page_add_uncovered(page, view, &scope);
+        struct series_labels scope = series_cpu_labels(view, cpu);
+        series_add_uncovered(series, view, &scope);
     }
 }
 
@@ -101,9 +101,9 @@ static size_t count_metrics(const struct view *view) {
 enum kind { CATEGORIES, CONTENTION, EVENTS, COVERED, UNCOVERED, GUEST, METRICS, KINDS_N };
 
 static const struct {
-    const char *name;                                           // for a label, and for people
-    size_t (*count)(const struct view *view);                   // series of one CPU
-    void (*add)(struct prometheus_page *, const struct view *); // NULL: a family for each metric
+    const char *name;                                  // for a label, and for people
+    size_t (*count)(const struct view *view);          // series of one CPU
+    void (*add)(struct series *, const struct view *); // NULL: a family for each metric
     enum family family;
 } KINDS[KINDS_N] = {
     [CATEGORIES] = {"categories", count_categories, add_cpu_categories, FAMILY_CPU_PIPELINE_SLOTS},
@@ -141,35 +141,35 @@ static size_t choose(const struct shown *shown, bool out[KINDS_N]) {
     return n;
 }
 
-static void add_omitted(struct prometheus_page *page, const struct shown *shown, const bool out[KINDS_N]) {
-    page_add_family(page, FAMILY_CPU_OMITTED);
-    (void)page_begin_type(page, shown, 0);
-    page->core_type = NULL;
+static void add_omitted(struct series *series, const struct shown *shown, const bool out[KINDS_N]) {
+    series_begin_family(series, FAMILY_CPU_OMITTED);
+    (void)series_begin_type(series, shown, 0);
+    series->core_type = NULL;
     for (int kind = 0; kind < KINDS_N; kind++) {
-        const struct page_label label = {"kind", KINDS[kind].name};
+        const struct series_label label = {"kind", KINDS[kind].name};
         if (out[kind])
-            page_series_fixed(page, &label, 1, (double)count_kind(shown, (enum kind)kind));
+            series_add_fixed(series, &label, 1, (double)count_kind(shown, (enum kind)kind));
     }
 }
 
-void page_add_cpus(struct prometheus_page *page, const struct shown *shown) {
+void series_add_cpus(struct series *series, const struct shown *shown) {
     bool out[KINDS_N];
     (void)choose(shown, out);
-    add_omitted(page, shown, out);
+    add_omitted(series, shown, out);
     for (int kind = 0; kind < KINDS_N; kind++) {
         if (out[kind])
             continue;
         if (!KINDS[kind].add) {
-            page_add_gauges(page, shown, true);
+            series_add_gauges(series, shown, true);
             continue;
         }
-        page_add_family(page, KINDS[kind].family);
+        series_begin_family(series, KINDS[kind].family);
         for (size_t type = 0; type < shown->n; type++)
-            KINDS[kind].add(page, page_begin_type(page, shown, type));
+            KINDS[kind].add(series, series_begin_type(series, shown, type));
     }
 }
 
-size_t prometheus_cpu_series(const struct shown *shown, struct text *omitted) {
+size_t series_count_cpus(const struct shown *shown, struct text *omitted) {
     bool out[KINDS_N];
     size_t n = choose(shown, out);
     for (int kind = 0; kind < KINDS_N; kind++)
