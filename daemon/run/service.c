@@ -239,6 +239,8 @@ static void end_reading(bool in_force, void *context) {
     struct service *s = context;
     self_change_end(&s->self, 0, 0);
     s->self.config.web_refused = !in_force;
+    if (in_force)
+        listening_warn(s->listening, protection_web(s->protection));
     start_memory_give_back();
 }
 

@@ -193,6 +193,22 @@ def test_passwords_that_cross_the_network_without_tls_are_warned_of():
         assert "go over the network" not in daemon.log()
 
 
+def test_passwords_that_the_file_gains_and_loses_are_warned_of_without_a_reload():
+    files = web_files.Files()
+    port, other = e2e.free_port(), e2e.free_port()
+    with web_files.Served(files.write("http_server_config:\n"), "--listen", f"127.0.0.1:{port}", "--listen", f"0.0.0.0:{other}") as daemon:
+        unprotected = f"everybody who reaches 0.0.0.0:{other} can read what this host does"
+        e2e.wait_for(lambda: daemon.log().count(unprotected) == 1, "the warning of the start")
+        assert "go over the network" not in daemon.log()
+        files.write(web_files.users())
+        e2e.wait_for(lambda: f"passwords for 0.0.0.0:{other} go over the network as they are" in daemon.log(), "the warning of passwords")
+        files.write("http_server_config: {}\n")
+        e2e.wait_for(lambda: daemon.log().count(unprotected) == 2, "the warning that everybody may read again")
+        files.write("basic_auth_users: {alice: secret}")
+        e2e.wait_for(lambda: "is not in force" in daemon.log(), "the mistake to be said")
+        assert daemon.log().count("go over the network") == 1, "what is not in force is not warned of"
+
+
 def test_a_changed_password_counts_and_the_old_one_no_longer():
     files = web_files.Files()
     with web_files.Served(files.write(web_files.users(bob=web_files.HASHES[4]))) as daemon:
