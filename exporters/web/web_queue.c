@@ -40,8 +40,13 @@ static size_t find_client(struct web_queue *queue, uint64_t prefix) {
     return unused;
 }
 
+static struct web_queue_name *name_of(struct web_queue *queue, const struct web_queue_place *place) {
+    return &queue->clients[place->client].names[place->name];
+}
+
 static void leave(struct web_queue *queue, struct web_queue_place *place) {
     queue->clients[place->client].n_waiting--;
+    name_of(queue, place)->n_waiting--;
     *place = (struct web_queue_place){.waits = false};
 }
 
@@ -56,14 +61,17 @@ static void refuse(struct web_queue *queue, struct web_queue_place *place, uint6
 
 // ---- who is refused ----
 
-// Whether a place's client has a greater part in the crowd than another's: positive, negative, or 0 where both have
-// the same.
+// Whether a place's client, or else its name, has a greater part in the crowd than another's: positive, negative, or 0
+// where both have the same.
 static int compare_burden(const struct web_queue *queue, const struct web_queue_place *a,
                           const struct web_queue_place *b) {
     const struct web_queue_client *ca = &queue->clients[a->client], *cb = &queue->clients[b->client];
     if (ca->n_waiting != cb->n_waiting)
         return ca->n_waiting > cb->n_waiting ? 1 : -1;
-    return ca->standing - cb->standing;
+    if (ca->standing != cb->standing)
+        return ca->standing - cb->standing;
+    const struct web_queue_name *na = &ca->names[a->name], *nb = &cb->names[b->name];
+    return na->n_waiting != nb->n_waiting ? na->n_waiting - nb->n_waiting : na->guesses - nb->guesses;
 }
 
 // A random one of the questions whose clients burden the queue most, or of one client's.
@@ -82,12 +90,16 @@ static int choose_refused(struct web_queue *queue, const struct web_queue_client
     return chosen;
 }
 
-int web_queue_add(struct web_queue *queue, size_t place, const uint8_t address[WEB_CLIENT_BYTES], uint64_t now_ms) {
-    size_t i = find_client(queue, prefix_of(address)), n = 0;
+int web_queue_add(struct web_queue *queue, size_t place, const struct web_queue_asker *asker, uint64_t now_ms) {
+    size_t i = find_client(queue, prefix_of(asker->address)), n = 0;
     struct web_queue_client *client = &queue->clients[i];
-    queue->places[place] = (struct web_queue_place){
-        .waits = true, .client = i, .number = queue->n_questions++, .end_ms = now_ms + WEB_QUEUE_WAIT_MS};
+    queue->places[place] = (struct web_queue_place){.waits = true,
+                                                    .client = i,
+                                                    .name = asker->name,
+                                                    .number = queue->n_questions++,
+                                                    .end_ms = now_ms + WEB_QUEUE_WAIT_MS};
     client->n_waiting++;
+    client->names[asker->name].n_waiting++;
     for (size_t k = 0; k < WEB_QUEUE_PLACES; k++)
         n += queue->places[k].waits;
     if (n <= WEB_QUEUE_MAX && client->n_waiting <= WEB_QUEUE_CLIENT_MAX)
@@ -104,7 +116,10 @@ static bool comes_before(const struct web_queue *queue, const struct web_queue_p
     const struct web_queue_client *ca = &queue->clients[a->client], *cb = &queue->clients[b->client];
     if (ca->standing != cb->standing)
         return ca->standing < cb->standing;
-    return ca->tried != cb->tried ? ca->tried < cb->tried : a->number < b->number;
+    if (ca->tried != cb->tried)
+        return ca->tried < cb->tried;
+    unsigned guesses_a = ca->names[a->name].guesses, guesses_b = cb->names[b->name].guesses;
+    return guesses_a != guesses_b ? guesses_a < guesses_b : a->number < b->number;
 }
 
 int web_queue_take(struct web_queue *queue) {
@@ -121,6 +136,9 @@ int web_queue_take(struct web_queue *queue) {
     client->tried = ++queue->n_tries;
     client->standing = client->standing < GUESSED ? GUESSED : client->standing + (client->standing < FARTHEST);
     client->guessed = true; // until it turns out right
+    struct web_queue_name *name = name_of(queue, &queue->places[next]);
+    if (name->guesses < UINT8_MAX)
+        name->guesses++;
     return next;
 }
 
@@ -147,9 +165,11 @@ int web_queue_expire(struct web_queue *queue, uint64_t now_ms) {
 
 void web_queue_remove(struct web_queue *queue, size_t place, bool right) {
     struct web_queue_client *client = &queue->clients[queue->places[place].client];
+    struct web_queue_name *name = name_of(queue, &queue->places[place]);
     leave(queue, &queue->places[place]);
     if (!right)
         return;
+    name->guesses = 0;
     client->standing = 0;
     client->guessed = false;
 }
