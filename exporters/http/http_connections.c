@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "exporters/web/web_tls.h"
+
 int http_connections_init(struct http_connections *connections, size_t n) {
     struct http_connection *slots = calloc(n, sizeof(*slots));
     if (!slots)
@@ -216,14 +218,25 @@ bool http_connections_none(const struct http_connections *connections) {
     return true;
 }
 
+// When it has had all of its time. A handshake may have ended since the last look.
+static uint64_t end_of_time_ms(struct http_connection *connection, uint64_t now_ms, uint64_t limit_ms) {
+    uint64_t own_ms = limit_ms;
+    if (connection->state == HTTP_SILENT && connection->handshake && web_tls_established(connection->handshake)) {
+        connection->handshake = NULL;
+        connection->since_ms = now_ms;
+    }
+    if (connection->state == HTTP_SILENT)
+        own_ms = connection->handshake ? HTTP_HANDSHAKE_MS_MAX : HTTP_SILENT_MS_MAX;
+    return connection->since_ms + (own_ms < limit_ms ? own_ms : limit_ms);
+}
+
 int http_connections_expire(struct http_connections *connections, uint64_t now_ms, uint64_t limit_ms) {
     int next = -1;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct http_connection *connection = &connections->slots[i];
         if (connection->fd < 0 || connection->state == HTTP_ENDING)
             continue;
-        bool silent = connection->state == HTTP_SILENT && limit_ms > HTTP_SILENT_MS_MAX;
-        uint64_t end_ms = connection->since_ms + (silent ? HTTP_SILENT_MS_MAX : limit_ms);
+        uint64_t end_ms = end_of_time_ms(connection, now_ms, limit_ms);
         if (now_ms >= end_ms)
             http_connection_end(connection);
         else if (next < 0 || end_ms - now_ms < (uint64_t)next)

@@ -25,7 +25,9 @@
 struct MHD_Connection;
 struct web;
 
-enum { HTTP_SILENT_MS_MAX = 2000 }; // from the connection to its first request: for a TLS handshake and a request line
+// From the connection to the end of its TLS handshake, which a busy client takes longer for, and from there, or from a
+// connection without TLS, to its first request line.
+enum { HTTP_HANDSHAKE_MS_MAX = 5000, HTTP_SILENT_MS_MAX = 2000 };
 enum { HTTP_KNOWN_MAX = 256, HTTP_KNOWN_FREE = 4, HTTP_KNOWN_MS = 600000 };
 
 enum http_connection_state {
@@ -49,7 +51,7 @@ struct http_connection {
     enum http_connection_state state;
     size_t listener; // the address that it came to
     struct http_client client;
-    uint64_t since_ms;         // of its state, but a request's is that of its first line
+    uint64_t since_ms;         // of its state, but a request's is that of its first line; silent: since its handshake
     size_t n_alike;            // connections of this client to this listener that are not ending, with this one
     bool known;                // its client was answered lately
     bool admitted;             // its request was not turned away
@@ -57,6 +59,7 @@ struct http_connection {
     // the guard's (http_guard.h):
     struct MHD_Connection *connection;
     struct web *session;   // a reference: what its TLS began with; NULL: none
+    const void *handshake; // the TLS session until the end of its handshake is seen; NULL: none
     const struct web *web; // in force for its request; borrowed
     enum http_pass {
         HTTP_PASS_UNASKED, // or asked for now
@@ -117,8 +120,9 @@ void http_connection_reset_at_close(const struct http_connection *connection);
 
 bool http_connections_none(const struct http_connections *connections);
 
-// Ends the connections whose request takes longer than limit_ms, or that have sent none for HTTP_SILENT_MS_MAX. Returns
-// the milliseconds until the next one reaches its limit, -1 where there is none.
+// Ends the connections whose request takes longer than limit_ms, and those that have sent none and whose time for the
+// handshake or for its line is over. Returns the milliseconds until the next one reaches its limit, -1 where there is
+// none. To be called whenever the library has run: it does not tell when a handshake has ended.
 int http_connections_expire(struct http_connections *connections, uint64_t now_ms, uint64_t limit_ms);
 
 #endif

@@ -73,12 +73,14 @@ void http_guard_begin(struct http_guard *guard, struct MHD_Connection *connectio
     if (!info || !guard->web)
         return;
     slot->session = web_ref(guard->web);
+    slot->handshake = info->tls_session;
     (void)web_tls_begin(guard->web->tls, info->tls_session); // else its handshake fails
 }
 
 void http_guard_end(struct http_connection *slot) {
     web_unref(slot->session);
     slot->session = NULL;
+    slot->handshake = NULL;
 }
 
 // ---- passwords ----

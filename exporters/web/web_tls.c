@@ -239,6 +239,13 @@ int web_tls_begin(const struct web_tls *tls, void *session) {
     return 0;
 }
 
+// Of all that the library tells of a session, its description is what exists only after the handshake.
+bool web_tls_established(const void *session) {
+    char *description = gnutls_session_get_desc((gnutls_session_t)(uintptr_t)session);
+    gnutls_free(description);
+    return description != NULL;
+}
+
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *names, int n_names,
                           const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
                           unsigned *n_certificates, gnutls_privkey_t *key) {

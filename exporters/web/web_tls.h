@@ -5,6 +5,8 @@
 // TLS of a server: its certificate, whom it trusts, and the versions that it speaks. Immutable once made, so that each
 // connection goes on with what it began with.
 
+#include <stdbool.h>
+
 #include "core/base/error.h"
 #include "core/host/web_settings.h"
 
@@ -20,6 +22,9 @@ struct web_tls *web_tls_free(struct web_tls *tls); // no session may use it any 
 
 // Makes a new session of the TLS library (gnutls_session_t), before its handshake, use this. Returns 0 or -EIO.
 int web_tls_begin(const struct web_tls *tls, void *session);
+
+// Whether its handshake has ended well. Costs nothing to ask before; allocates for a moment once it has.
+bool web_tls_established(const void *session);
 
 // What a server's library may ask for a certificate (gnutls_certificate_retrieve_function2): there is none, as each
 // session has its own.

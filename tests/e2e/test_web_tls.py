@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TLS as Prometheus' exporters are told to speak it: certificates of server and clients, versions, renewal, and garbage."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -143,6 +144,68 @@ def test_garbage_holds_up_nobody_and_leaves_nothing_behind():
         assert web_files.ask(daemon.port, tls=tls).status == 200
         assert daemon.stop() >= 0
     return f"{len(silent)} connections"
+
+
+def ask_slowly(port, tls, before, after):
+    """A client that stops for so many seconds within its handshake, and between it and its request. Returns its answer, b"" where it was
+    reset, and the seconds from the connection to the end of the handshake, and from there to the request."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session, moments, answer = tls.wrap_bio(incoming, outgoing, server_hostname="localhost"), [time.monotonic()], b""
+    pauses = [before]
+
+    def pump(call, *words):
+        while True:
+            try:
+                done = call(*words)
+                connection.sendall(outgoing.read())
+                return done
+            except ssl.SSLWantReadError:
+                connection.sendall(outgoing.read())
+                more = connection.recv(1 << 16)
+                if not more:
+                    raise ConnectionResetError from None
+                time.sleep(pauses.pop() if pauses else 0)  # when the server's part of the handshake has come
+                incoming.write(more)
+
+    with socket.create_connection(("127.0.0.1", port), e2e.TIMEOUT) as connection:
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            pump(session.do_handshake)
+            moments.append(time.monotonic())
+            time.sleep(after)
+            pump(session.write, b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            moments.append(time.monotonic())
+            answer = pump(session.read, 1 << 16)
+    return answer, [later - earlier for earlier, later in zip(moments, moments[1:])]
+
+
+def test_a_handshake_has_its_own_time_and_the_request_line_has_another():
+    """HTTP_HANDSHAKE_MS_MAX and HTTP_SILENT_MS_MAX of exporters/http/http_connections.h. A client on a busy machine may be late by itself, and
+    is then no judge."""
+    files = own_files()
+    with web_files.Served(files.tls()) as daemon:
+        for version in (V12, V13):
+            tls, tried = web_files.context(files, highest=version), []
+            while not tried or not tried[-1][0]:
+                answer, took = ask_slowly(daemon.port, tls, 3, 1)
+                tried.append((answer[:15], took))
+                late = len(took) > 0 and (took[0] > 4.5 or sum(took) - took[0] > 1.8)
+                assert answer.startswith(b"HTTP/1.1 200") or (late and len(tried) < 5), (version, tried)
+        assert daemon.stop() >= 0
+
+
+def test_who_never_ends_a_handshake_and_who_is_silent_after_it_are_thrown_out():
+    files = own_files()
+    with web_files.Served(files.tls()) as daemon:
+        tls, begun = web_files.context(files), time.monotonic()
+        with socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT) as never, \
+                socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT) as plain, tls.wrap_socket(plain, server_hostname="localhost") as silent:
+            with contextlib.suppress(ConnectionError):
+                assert silent.recv(1) == b""
+            after_handshake = time.monotonic() - begun
+            with contextlib.suppress(ConnectionError):
+                assert never.recv(1) == b""
+            assert 2 <= after_handshake and 5 <= time.monotonic() - begun
+        assert daemon.stop() >= 0
 
 
 class Scraper(threading.Thread):
