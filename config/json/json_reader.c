@@ -174,9 +174,13 @@ cJSON *json_load(struct json_reader *reader, size_t size_max, size_t depth_max) 
     return document;
 }
 
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 char *json_file_stem(const char *file) {
-    const char *slash = strrchr(file, '/');
-    const char *base = slash ? slash + 1 : file;
+    const char *base = last_part(file);
     size_t length = strlen(base);
     if (length > 5 && strcmp(base + length - 5, ".json") == 0)
         length -= 5;
@@ -221,8 +225,11 @@ void json_fail(const struct json_node *node, const char *format, ...) {
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
     for (char *c = path; *c != '\0'; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+    const struct json_reader *reader = node->reader;
+    const char *file = reader->file_of ? reader->file_of(reader->file_context, node) : NULL;
     int r =
-        errors_add(node->reader->errors, node->reader->file, 0, 0, "%s%s%s", path, path[0] != '\0' ? ": " : "", text);
+        errors_add(reader->errors, file ? file : reader->file, 0, 0, "%s%s%s%s%s", path, path[0] != '\0' ? ": " : "",
+                   text, file ? ", as read for " : "", file ? last_part(reader->file) : "");
     if (node->reader->status == 0)
         node->reader->status = r;
 }

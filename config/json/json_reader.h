@@ -18,6 +18,7 @@
 // Limit on a file's values and commas: bounds the memory that a small hostile file can demand.
 enum { JSON_VALUES_MAX = 1 << 18, JSON_PATH_MAX = 200 };
 
+struct json_node;
 struct json_reader {
     const char *file; // for messages
     struct errors *errors;
@@ -26,6 +27,9 @@ struct json_reader {
     // first is used.
     bool lenient;
     size_t values_max; // instead of JSON_VALUES_MAX; 0: that one
+    // For a document made of several files: the one in which a value stands, NULL: `file`. NULL: all stand in it.
+    const char *(*file_of)(const void *context, const struct json_node *node);
+    const void *file_context;
 };
 
 // Call it after an entry that may have been reported as invalid: a lenient reader goes on.

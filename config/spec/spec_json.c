@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/spec/spec_family.h"
 #include "config/spec/spec_json_private.h"
 
 // A spec is read in three passes: the product and its events; the metrics, which refer to events; groups, methodology
@@ -350,18 +351,49 @@ int spec_finish(int r, struct catalog_builder *builder, struct catalog **out) {
     return r;
 }
 
-int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
-                    struct errors *errors, struct catalog **out) {
+// Reads a document that may name a family: as spec_read.
+static int read_whole(struct spec_reader *spec, cJSON *document, const struct spec_family_text *given,
+                      struct catalog_builder **out) {
+    struct spec_family family = {.path = NULL};
+    if (document && spec_family_merge(&spec->reader, document, given, &family) < 0) {
+        cJSON_Delete(document);
+        document = NULL;
+    }
+    int r = spec_read(spec, document, out);
+    spec_family_deinit(&family);
+    return r;
+}
+
+int spec_json_parse_with(const char *name, const char *text, size_t length, const struct spec_family_text *family,
+                         const struct environment *environment, struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors}, .environment = environment};
     struct catalog_builder *builder = NULL;
-    int r = spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), &builder);
+    int r = read_whole(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), family, &builder);
     return spec_finish(r, builder, out);
+}
+
+int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
+                    struct errors *errors, struct catalog **out) {
+    return spec_json_parse_with(name, text, length, NULL, environment, errors, out);
 }
 
 int spec_json_read(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog_builder **out) {
     struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
-    return spec_read(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
+    return read_whole(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), NULL, out);
+}
+
+int spec_json_print(const char *path, struct errors *errors, char **out) {
+    struct json_reader reader = {.file = path, .errors = errors};
+    struct spec_family family = {.path = NULL};
+    cJSON *document = json_load(&reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
+    if (document && spec_family_merge(&reader, document, NULL, &family) == 0) {
+        *out = cJSON_Print(document);
+        reader.status = *out ? 0 : -ENOMEM;
+    }
+    spec_family_deinit(&family);
+    cJSON_Delete(document);
+    return reader.status;
 }
 
 int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,

@@ -11,11 +11,21 @@
 enum { SPEC_FILE_MAX = 16 << 20, SPEC_DEPTH_MAX = 64 };
 
 // Formulas are compiled for `environment`; NULL: environment_init's. Returns 0, -EINVAL with the mistakes in `errors`,
-// -ENOMEM. The spec's name is the file's without folder and ".json".
+// -ENOMEM. The spec's name is the file's without folder and ".json"; its family is in the folder beside it
+// (spec_family.h).
 int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog **out);
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out);
+
+// spec_json_parse with the text of the spec's family, whatever its name.
+struct spec_family_text;
+int spec_json_parse_with(const char *name, const char *text, size_t length, const struct spec_family_text *family,
+                         const struct environment *environment, struct errors *errors, struct catalog **out);
+
+// Writes the spec out as one file, with all entries of its family: to read, or to begin an own one with. Returns 0 and
+// a text for free(), -EINVAL with the mistakes in `errors`, -ENOMEM.
+int spec_json_print(const char *path, struct errors *errors, char **out);
 
 // The same, to be bound to a host before it is finished.
 int spec_json_read(const char *path, const struct environment *environment, struct errors *errors,

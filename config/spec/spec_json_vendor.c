@@ -93,6 +93,15 @@ static bool set_units(const cJSON *document, const cJSON *units) {
     return good;
 }
 
+// A vendor's file is whole. A shipped spec that was copied and edited may not be.
+static void refuse_family(struct json_reader *reader, const cJSON *document) {
+    const struct json_node root = json_root(reader, document);
+    if (get(document, "family"))
+        json_fail(&root,
+                  "family: is only for the specs that ship with topdownd. A whole spec to begin with is printed by "
+                  "'topdownd list spec --cpu NAME'");
+}
+
 static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     const cJSON *given = get(defaults, "topdownd");
     cJSON *ours = cJSON_IsObject(given) ? cJSON_Duplicate(given, true) : cJSON_CreateObject();
@@ -116,6 +125,8 @@ static int read_vendor(struct spec_reader *spec, cJSON *document, const char *de
     if (environment)
         of_file = *environment;
     spec->environment = &of_file;
+    if (document)
+        refuse_family(&spec->reader, document);
     if (document && !get(document, "topdownd")) {
         double width = width_of(document);
         added = json_load(&theirs, DEFAULTS_FILE_MAX, DEFAULTS_DEPTH_MAX);
