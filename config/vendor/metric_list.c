@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/json/json_reader.h"
+#include "config/spec/spec_family.h"
 #include "config/spec/spec_json.h"
 #include "config/vendor/perfmon_files.h"
 #include "core/base/array.h"
@@ -77,20 +78,13 @@ static int load_perf(const char *path, enum spec_format format, const char *cpui
     return r;
 }
 
-static int load_arm(const char *path, const char *cpuid, struct errors *errors, struct metric_list *list) {
-    char file[SPEC_PATH_MAX];
-    struct json_reader reader = {.file = file, .errors = errors};
+static int add_arm(struct json_reader *reader, struct metric_list *list) {
+    const struct json_node root = json_root(reader, list->document);
     struct json_node metrics;
     const cJSON *value;
-    int r = spec_arm_find(path, cpuid, errors, file);
-    if (r < 0)
-        return r;
-    list->document = json_load(&reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
-    if (!list->document)
-        return reader.status;
-    const struct json_node root = json_root(&reader, list->document);
+    int r = 0;
     if (!json_get_object(&root, "metrics", JSON_REQUIRED, &metrics))
-        return reader.status;
+        return reader->status;
     cJSON_ArrayForEach(value, metrics.value) {
         const struct json_node metric = json_child(&metrics, value, 0);
         const char *text;
@@ -102,9 +96,27 @@ static int load_arm(const char *path, const char *cpuid, struct errors *errors, 
         }
         r = list->n < METRIC_LIST_MAX
                 ? list_add(list, (struct evaluation_metric){.name = value->string, .pmu = "", .text = text}, 1)
-                : errors_add(errors, file, 0, 0, "there are more than %d metrics", METRIC_LIST_MAX);
+                : errors_add(reader->errors, reader->file, 0, 0, "there are more than %d metrics", METRIC_LIST_MAX);
     }
-    return reader.status == -ENOMEM ? -ENOMEM : r;
+    return reader->status == -ENOMEM ? -ENOMEM : r;
+}
+
+// Arm's files, or a shipped spec with its family.
+static int load_arm(const char *path, const char *cpuid, struct errors *errors, struct metric_list *list) {
+    char file[SPEC_PATH_MAX];
+    struct json_reader reader = {.file = file, .errors = errors};
+    struct spec_family family;
+    int r = spec_arm_find(path, cpuid, errors, file);
+    if (r < 0)
+        return r;
+    list->document = json_load(&reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
+    if (!list->document)
+        return reader.status;
+    r = spec_family_merge(&reader, list->document, NULL, &family);
+    if (r == 0)
+        r = add_arm(&reader, list);
+    spec_family_deinit(&family);
+    return r;
 }
 
 int metric_list_load(const char *path, enum spec_format format, const char *cpuid, struct errors *errors,

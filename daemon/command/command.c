@@ -114,12 +114,13 @@ static const struct command commands[] = {
      .check = check_yield,
      .run = yield_run},
     {.name = "list",
-     .word = "cpus|groups|metrics|events|pmus|boxes|scenarios",
+     .word = "cpus|spec|groups|metrics|events|pmus|boxes|scenarios",
      .sets = OPTIONS_LIST | OPTIONS_HOST,
      .summary = "show what is known of this CPU, or of another",
      .help = "Shows what is known of this host's CPU, or of any other that has a spec.\n"
              "\n"
              "  cpus                specs, and what identifies their CPUs\n"
+             "  spec                a spec as one file, to read or to begin an own one with\n"
              "  groups              metric groups, which a profile names\n"
              "  metrics             metrics, with their names in Prometheus\n"
              "  events              events, with the perf attributes that would be used\n"

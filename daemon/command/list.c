@@ -5,7 +5,6 @@
 #include "daemon/command/list.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,18 @@
 #include "daemon/source/source_find.h"
 #include "daemon/source/source_sim.h"
 
-enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_PMUS, LIST_BOXES, LIST_SCENARIOS, LIST_N };
-static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events", "pmus", "boxes", "scenarios"};
+enum what {
+    LIST_CPUS,
+    LIST_SPEC,
+    LIST_GROUPS,
+    LIST_METRICS,
+    LIST_EVENTS,
+    LIST_PMUS,
+    LIST_BOXES,
+    LIST_SCENARIOS,
+    LIST_N
+};
+static const char *const WHATS[LIST_N] = {"cpus", "spec", "groups", "metrics", "events", "pmus", "boxes", "scenarios"};
 enum { EXIT_WRONG = 2 };
 
 static int find_what(const char *word) {
@@ -35,7 +44,8 @@ static int find_what(const char *word) {
 
 int list_check(const struct options *options) {
     if (!options->word)
-        return options_say("list what? 'topdownd list cpus', or groups, metrics, events, pmus, boxes or scenarios");
+        return options_say(
+            "list what? 'topdownd list cpus', or spec, groups, metrics, events, pmus, boxes or scenarios");
     int what = find_what(options->word);
     if (what < 0)
         return options_refuse("there is no list of", options->word, error_suggest(options->word, WHATS, LIST_N));
@@ -48,13 +58,6 @@ int list_check(const struct options *options) {
 }
 
 // ---- the lists ----
-
-static const struct table_column CPU_COLUMNS[] = {
-    {"spec", "SPEC", TABLE_TEXT},          {"vendor", "VENDOR", TABLE_TEXT},
-    {"name", "NAME", TABLE_TEXT},          {"microarchitecture", NULL, TABLE_TEXT},
-    {"midr", "MIDR", TABLE_TEXTS},         {"cpuid", "CPUID", TABLE_TEXTS},
-    {"known_as", "KNOWN AS", TABLE_TEXTS}, {"generic", "GENERIC", TABLE_TEXT},
-};
 
 static const struct table_column GROUP_COLUMNS[] = {
     LIST_CORE_TYPE_COLUMN,
@@ -81,70 +84,6 @@ static const struct table_column METRIC_COLUMNS[] = {
     {"meaning", NULL, TABLE_TEXT},
     {"unmeasurable", NULL, TABLE_TEXT},
 };
-
-// What the rows of one spec say, one after the other.
-struct rows_texts {
-    const char *texts[CPU_MAP_ENTRIES_MAX];
-    size_t n;
-};
-
-static void add_texts(struct rows_texts *all, char *const *texts, size_t n) {
-    for (size_t i = 0; i < n && all->n < CPU_MAP_ENTRIES_MAX; i++)
-        all->texts[all->n++] = texts[i];
-}
-
-static void put_texts(struct table *table, const struct rows_texts *all) { table_texts(table, all->texts, all->n); }
-
-static void put_midrs(struct table *table, const struct cpu_map *map, const char *spec) {
-    char texts[CPU_MAP_ENTRIES_MAX][sizeof "0x00000000"];
-    struct rows_texts midrs = {.n = 0};
-    for (size_t r = 0; r < map->n; r++)
-        for (size_t i = 0; strcmp(map->rows[r].spec, spec) == 0 && i < map->rows[r].n_midrs; i++) {
-            if (midrs.n == CPU_MAP_ENTRIES_MAX)
-                break;
-            (void)snprintf(texts[midrs.n], sizeof texts[midrs.n], "0x%08" PRIx32, map->rows[r].midrs[i]);
-            midrs.texts[midrs.n] = texts[midrs.n];
-            midrs.n++;
-        }
-    put_texts(table, &midrs);
-}
-
-static void list_cpu(const struct list_specs *list, size_t spec, struct table *table) {
-    const struct catalog_product *product = &list->specs[spec].catalog->product;
-    struct rows_texts cpuids = {.n = 0}, known_as = {.n = 0};
-    char generic[256] = "";
-    for (size_t i = 0; i < list->cpus.n; i++) {
-        const struct cpu_row *row = &list->cpus.rows[i];
-        size_t length = strlen(generic);
-        if (strcmp(row->spec, product->spec) != 0)
-            continue;
-        add_texts(&cpuids, row->cpuids, row->n_cpuids);
-        add_texts(&known_as, row->known_as, row->n_known_as);
-        if (row->pmu)
-            (void)snprintf(generic + length, sizeof generic - length, "%s%s", length > 0 ? ", " : "", row->pmu);
-    }
-    table_text(table, product->spec);
-    table_text(table, product->vendor);
-    table_text(table, product->name);
-    table_text(table, product->microarchitecture);
-    put_midrs(table, &list->cpus, product->spec);
-    put_texts(table, &cpuids);
-    put_texts(table, &known_as);
-    table_text(table, generic[0] != '\0' ? generic : NULL);
-}
-
-// An invalid spec is reported, and the others are listed.
-static void list_cpus(struct list_specs *list, const bool *found, struct table *table) {
-    for (size_t i = 0; i < list->n; i++) {
-        struct errors errors = {0};
-        if (!found[i])
-            continue;
-        if (list_specs_load(list, i, &errors) < 0)
-            log_errors(&errors);
-        else
-            list_cpu(list, i, table);
-    }
-}
 
 static bool has_metric(const struct catalog_group *group, unsigned metric) {
     for (size_t i = 0; i < group->n_metrics; i++)
@@ -389,6 +328,21 @@ static int fill_pmus(const struct list_specs *list, const struct options *option
     return find_what(options->word) == LIST_BOXES ? list_boxes(&pmus, errors, table) : list_pmus(&pmus, errors, table);
 }
 
+// A spec is no table: it is printed as a file, whole, with what it has of its family.
+static int print_spec(const struct list_specs *list, const struct subject *subject, struct errors *errors) {
+    struct text out = {0};
+    if (subject->n_types != 1 || subject->types[0].vendors) {
+        log_error("%s: choose a spec with --cpu NAME, as 'topdownd list cpus' names it",
+                  subject->n_types > 1 ? "this host has several core types"
+                                       : "the spec of this host is a vendor's file");
+        return -EINVAL;
+    }
+    int r = list_specs_print(list, subject->types[0].name, errors, &out);
+    r = r == 0 ? terminal_print(&out) : r;
+    text_free(&out);
+    return r;
+}
+
 static int fill(struct list_specs *list, const struct options *options, const struct subject *subject,
                 struct errors *errors, struct table *table) {
     const struct catalog *catalog = NULL;
@@ -397,6 +351,8 @@ static int fill(struct list_specs *list, const struct options *options, const st
         list_cpus(list, subject->found, table);
         return 0;
     }
+    if (find_what(options->word) == LIST_SPEC)
+        return print_spec(list, subject, errors);
     if (find_what(options->word) == LIST_PMUS || find_what(options->word) == LIST_BOXES)
         return fill_pmus(list, options, subject, errors, table);
     if (!several) { // no column for the core type
@@ -457,13 +413,11 @@ static int say_no_pmus(const struct options *options) {
 static int run(const struct options *options, struct list_specs *list, struct errors *errors) {
 #define COLUMNS(array)                                                                                                 \
     { .columns = (array), .n_columns = sizeof(array) / sizeof *(array) }
-    struct table tables[LIST_N] = {[LIST_CPUS] = COLUMNS(CPU_COLUMNS),
-                                   [LIST_GROUPS] = COLUMNS(GROUP_COLUMNS),
-                                   [LIST_METRICS] = COLUMNS(METRIC_COLUMNS),
-                                   [LIST_EVENTS] = COLUMNS(list_event_columns),
-                                   [LIST_PMUS] = COLUMNS(list_pmu_columns),
-                                   [LIST_BOXES] = COLUMNS(list_box_columns),
-                                   [LIST_SCENARIOS] = COLUMNS(list_scenario_columns)};
+    struct table tables[LIST_N] = {
+        [LIST_CPUS] = COLUMNS(list_cpu_columns),          [LIST_GROUPS] = COLUMNS(GROUP_COLUMNS),
+        [LIST_METRICS] = COLUMNS(METRIC_COLUMNS),         [LIST_EVENTS] = COLUMNS(list_event_columns),
+        [LIST_PMUS] = COLUMNS(list_pmu_columns),          [LIST_BOXES] = COLUMNS(list_box_columns),
+        [LIST_SCENARIOS] = COLUMNS(list_scenario_columns)};
 #undef COLUMNS
     struct table *table = &tables[find_what(options->word)];
     char data[DATA_PATH_MAX];
@@ -472,7 +426,7 @@ static int run(const struct options *options, struct list_specs *list, struct er
         r = find_what(options->word) == LIST_SCENARIOS ? list_scenarios(data, errors, table)
                                                        : list_of_specs(list, options, data, errors, table);
     bool pmus = table->columns == list_pmu_columns || table->columns == list_box_columns;
-    if (r == 0)
+    if (r == 0 && find_what(options->word) != LIST_SPEC)
         r = pmus && table->n_cells == 0 && !options->json ? say_no_pmus(options) : print(table, options->json);
     table_deinit(table);
     return r;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "config/spec/uncore_kinds_json.h"
 #include "core/base/name.h"
 #include "core/host/cpu_names.h"
+#include "daemon/base/log.h"
 
 enum { NAME_MAX_FOLDED = 256 };
 
@@ -169,4 +171,88 @@ const char *list_specs_suggest(const struct list_specs *list, const char *name) 
         for (size_t k = 0; k < list->cpus.rows[i].n_known_as && n < sizeof names / sizeof *names; k++)
             names[n++] = list->cpus.rows[i].known_as[k];
     return error_suggest(name, names, n);
+}
+
+int list_specs_print(const struct list_specs *list, const char *name, struct errors *errors, struct text *out) {
+    char path[sizeof list->folder + LIST_SPEC_NAME_MAX + 8], *spec;
+    (void)snprintf(path, sizeof path, "%s/%s.json", list->folder, name);
+    int r = spec_json_print(path, errors, &spec);
+    if (r < 0)
+        return r;
+    text_string(out, spec);
+    text_string(out, "\n");
+    free(spec);
+    return out->failed ? -ENOMEM : 0;
+}
+
+// ---- the list of CPUs ----
+
+const struct table_column list_cpu_columns[LIST_CPU_COLUMNS] = {
+    {"spec", "SPEC", TABLE_TEXT},          {"vendor", "VENDOR", TABLE_TEXT},
+    {"name", "NAME", TABLE_TEXT},          {"microarchitecture", NULL, TABLE_TEXT},
+    {"midr", "MIDR", TABLE_TEXTS},         {"cpuid", "CPUID", TABLE_TEXTS},
+    {"known_as", "KNOWN AS", TABLE_TEXTS}, {"generic", "GENERIC", TABLE_TEXT},
+};
+
+// What the rows of one spec say, one after the other.
+struct rows_texts {
+    const char *texts[CPU_MAP_ENTRIES_MAX];
+    size_t n;
+};
+
+static void add_texts(struct rows_texts *all, char *const *texts, size_t n) {
+    for (size_t i = 0; i < n && all->n < CPU_MAP_ENTRIES_MAX; i++)
+        all->texts[all->n++] = texts[i];
+}
+
+static void put_texts(struct table *table, const struct rows_texts *all) { table_texts(table, all->texts, all->n); }
+
+static void put_midrs(struct table *table, const struct cpu_map *map, const char *spec) {
+    char texts[CPU_MAP_ENTRIES_MAX][sizeof "0x00000000"];
+    struct rows_texts midrs = {.n = 0};
+    for (size_t r = 0; r < map->n; r++)
+        for (size_t i = 0; strcmp(map->rows[r].spec, spec) == 0 && i < map->rows[r].n_midrs; i++) {
+            if (midrs.n == CPU_MAP_ENTRIES_MAX)
+                break;
+            (void)snprintf(texts[midrs.n], sizeof texts[midrs.n], "0x%08" PRIx32, map->rows[r].midrs[i]);
+            midrs.texts[midrs.n] = texts[midrs.n];
+            midrs.n++;
+        }
+    put_texts(table, &midrs);
+}
+
+static void list_cpu(const struct list_specs *list, size_t spec, struct table *table) {
+    const struct catalog_product *product = &list->specs[spec].catalog->product;
+    struct rows_texts cpuids = {.n = 0}, known_as = {.n = 0};
+    char generic[256] = "";
+    for (size_t i = 0; i < list->cpus.n; i++) {
+        const struct cpu_row *row = &list->cpus.rows[i];
+        size_t length = strlen(generic);
+        if (strcmp(row->spec, product->spec) != 0)
+            continue;
+        add_texts(&cpuids, row->cpuids, row->n_cpuids);
+        add_texts(&known_as, row->known_as, row->n_known_as);
+        if (row->pmu)
+            (void)snprintf(generic + length, sizeof generic - length, "%s%s", length > 0 ? ", " : "", row->pmu);
+    }
+    table_text(table, product->spec);
+    table_text(table, product->vendor);
+    table_text(table, product->name);
+    table_text(table, product->microarchitecture);
+    put_midrs(table, &list->cpus, product->spec);
+    put_texts(table, &cpuids);
+    put_texts(table, &known_as);
+    table_text(table, generic[0] != '\0' ? generic : NULL);
+}
+
+void list_cpus(struct list_specs *list, const bool *found, struct table *table) {
+    for (size_t i = 0; i < list->n; i++) {
+        struct errors errors = {0};
+        if (!found[i])
+            continue;
+        if (list_specs_load(list, i, &errors) < 0)
+            log_errors(&errors);
+        else
+            list_cpu(list, i, table);
+    }
 }

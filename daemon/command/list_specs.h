@@ -7,6 +7,7 @@
 #include "config/spec/cpu_map_json.h"
 #include "core/spec/catalog.h"
 #include "daemon/source/data.h"
+#include "exporters/text/table.h"
 #include "exporters/text/text.h"
 
 enum { LIST_SPEC_NAME_MAX = 128 };
@@ -43,5 +44,14 @@ bool list_specs_of_boxes(const struct list_specs *list, const char *name, struct
 
 // The nearest of the specs' names and of the other names of their CPUs; NULL if none is near.
 const char *list_specs_suggest(const struct list_specs *list, const char *name);
+
+// Appends the spec of this name as a file of its own, with all entries of its family. Returns 0, -EINVAL with the
+// mistakes in `errors`, -ENOMEM.
+int list_specs_print(const struct list_specs *list, const char *name, struct errors *errors, struct text *out);
+
+// The rows of `list cpus`: the specs of which found[i] is true. An invalid spec is logged, and the others are listed.
+enum { LIST_CPU_COLUMNS = 8 };
+extern const struct table_column list_cpu_columns[LIST_CPU_COLUMNS];
+void list_cpus(struct list_specs *list, const bool *found, struct table *table);
 
 #endif

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 import e2e
+import spec_files
 
 BINARY, ROOT = e2e.arguments()
 SPECS = sorted(os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "specs/*.json"))
@@ -36,7 +37,7 @@ def refused(*words):
 
 
 def spec_file(spec):
-    return json.loads(e2e.read_text(os.path.join(ROOT, "specs", spec + ".json")))
+    return spec_files.load(os.path.join(ROOT, "specs", spec + ".json"))
 
 
 def test_every_spec_is_listed_with_what_identifies_its_cpus():
@@ -72,7 +73,7 @@ def test_every_spec_lists_its_groups_metrics_and_events():
 
 def test_the_spec_of_boxes_lists_its_groups_metrics_and_events():
     for spec in {row["spec"] for row in listed("pmus", "--cpu", "sapphire-rapids") if row["spec"]}:
-        file = json.loads(e2e.read_text(os.path.join(ROOT, "specs/uncore", spec + ".json")))
+        file = spec_files.load(os.path.join(ROOT, "specs/uncore", spec + ".json"))
         assert {row["name"] for row in listed("metrics", "--cpu", spec)} == set(file["metrics"]), spec
         assert {row["name"] for row in listed("groups", "--cpu", spec)} >= set(file["groups"]["metrics"]), spec  # stages too
         assert {row["name"] for row in listed("events", "--cpu", spec)} == set(file["events"]), spec
@@ -259,6 +260,19 @@ def test_a_wrong_word_is_an_error_with_a_suggestion():
     assert refused("cpus", "--jsn")
 
 
+def test_a_spec_is_printed_whole():
+    """As scripts read it from its own file and that of its family (spec_files.py), in the same order."""
+    for spec in SPECS:
+        done = run("spec", "--cpu", spec)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        assert json.dumps(json.loads(done.stdout)) == json.dumps(spec_file(spec)), spec
+    assert json.loads(run("spec", "--cpu", "imc-sapphire-rapids").stdout)["events"]
+    assert json.loads(run("spec", "--pmu", "sim:zen5").stdout) == spec_file("zen5")
+    assert "several core types" in refused("spec", "--pmu", "sim:hybrid")
+    assert "there is no spec for the CPU 'zen44'" in refused("spec", "--cpu", "zen44")
+    return f"{len(SPECS)} specs"
+
+
 def test_a_mistake_of_a_list_is_called_an_error():
     for words in (("pmus", "--cpu", "nix"), ("pmus", "--path.sysfs", "/nonexistent"), ("boxes", "--path.sysfs", "/nonexistent"),
                   ("metrics", "--cpu", "saphire-rapids"), ("metrics", "--cpu", "zen4", "--group", "generl"), ("events", "--cpu", "AMD"),
@@ -270,7 +284,7 @@ def test_a_mistake_of_a_list_is_called_an_error():
 def test_a_broken_spec_costs_only_itself():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("zen4.json", "cpus.json"):
-            e2e.write_text(os.path.join(folder, "specs", name), e2e.read_text(os.path.join(ROOT, "specs", name)))
+            e2e.write_text(os.path.join(folder, "specs", name), json.dumps(spec_files.load(os.path.join(ROOT, "specs", name))))
         e2e.write_text(os.path.join(folder, "specs", "odd.json"), "{\n")
         command = [BINARY, "list", "cpus", "--json", "--path.data", folder]
         done = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT)
