@@ -17,6 +17,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs/metrics.md")
+sys.path.append(os.path.join(ROOT, "tests/e2e"))
+
+import spec_files
 
 
 def load(path):
@@ -28,7 +31,7 @@ def specs():
     """The shipped specs by name: each metric under its exported name, with its own name as `name`."""
     found = {}
     for file in sorted(os.listdir(os.path.join(ROOT, "specs"))):
-        spec = load(f"specs/{file}") if file.endswith(".json") else {}
+        spec = spec_files.load(os.path.join(ROOT, "specs", file)) if file.endswith(".json") else {}
         if "metrics" not in spec:
             continue
         found[file[:-5]] = {
@@ -177,7 +180,7 @@ def defaults_table():
     for name in specs():
         if name not in cpus:
             continue
-        spec = load(f"specs/{name}.json")
+        spec = spec_files.load(os.path.join(ROOT, f"specs/{name}.json"))
         known = [cpu for cpu in dict.fromkeys(cpus[name])]
         rows.setdefault(tuple(default_cells(spec)), []).append(f"`{name}`" + (f" ({', '.join(known)})" if known else ""))
     lines = ["| CPU | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]

@@ -12,6 +12,7 @@ import random
 import re
 
 import e2e
+import spec_files
 
 _, ROOT = e2e.arguments()
 CATEGORIES = ("frontend_bound", "bad_speculation", "retiring", "backend_bound")
@@ -28,7 +29,7 @@ class Model:
 
     def __init__(self, spec, cycles, instructions, width, level1):
         self.spec, self.cycles, self.instructions, self.width, self.level1 = spec, cycles, instructions, width, level1
-        self.data = json.loads(e2e.read_text(os.path.join(ROOT, f"specs/{spec}.json")))
+        self.data = spec_files.load(os.path.join(ROOT, f"specs/{spec}.json"))
 
     def default_events(self):
         """What the metrics of the default profile count, by following their formulas."""

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import e2e
+import spec_files
 
 TOPDOWND, SOURCE = e2e.arguments()
 TELEMETRY = os.path.join(SOURCE, "..", "shared", "telemetry")
@@ -331,7 +332,7 @@ def test_without_a_count_there_is_no_value():
 def test_no_shipped_metric_has_a_value_without_counts():
     n = 0
     for path in sorted(glob.glob(os.path.join(SOURCE, "specs", "*.json")) + glob.glob(os.path.join(SOURCE, "specs/uncore/*.json"))):
-        metrics = json.load(open(path)).get("metrics") or {}
+        metrics = spec_files.load(path).get("metrics") or {}
         if not metrics:
             continue
         got = evaluate(path, {})

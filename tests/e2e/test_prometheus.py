@@ -16,6 +16,7 @@ import subprocess
 import urllib.parse
 
 import e2e
+import spec_files
 import truth
 
 PROMETHEUS, PROMTOOL = "/usr/bin/prometheus", "/usr/bin/promtool"
@@ -31,7 +32,7 @@ STEADY = truth.Scenario(STEADY_FILE)
 DEMO = truth.Scenario(os.path.join(ROOT, "scenarios/demo.json"))
 SPEC = truth.Spec(os.path.join(ROOT, "specs/neoverse-v2.json"))
 DEMO_SPEC = truth.Spec(SPEC.path, DEMO.data["clock_hz"])
-SOFTWARE = {m["topdownd"]["name"] for m in json.loads(e2e.read_text(os.path.join(ROOT, "specs/software.json")))["metrics"].values()}
+SOFTWARE = {m["topdownd"]["name"] for m in spec_files.load(os.path.join(ROOT, "specs/software.json"))["metrics"].values()}
 
 
 def prometheus_yaml(jobs):

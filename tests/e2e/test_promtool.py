@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 import e2e
+import spec_files
 import test_vendor_files
 
 BINARY, ROOT = e2e.arguments()
@@ -35,7 +36,7 @@ def listed(what, spec):
 
 def write_scenario(folder, spec):
     """A host with counters for everything, on which every event happens."""
-    events = json.loads(e2e.read_text(os.path.join(ROOT, "specs", spec + ".json")))["events"]
+    events = spec_files.load(os.path.join(ROOT, "specs", spec + ".json"))["events"]
     rates = {event: 1e6 * (i % 17 + 1) for i, event in enumerate(events)}
     host = {"description": "Everything happens.", "spec": spec, "sockets": 1, "cores_per_socket": 1, "general_counters": 0,
             "maximum_frequency_hz": 3e9, "loads": {"steady": {"period_seconds": 1, "keyframes": [{"at_seconds": 0, "rates": rates}]}},

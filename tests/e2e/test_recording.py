@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import e2e
+import spec_files
 import test_hosts
 
 BINARY, ROOT = e2e.arguments()
@@ -561,7 +562,7 @@ def test_another_version_of_the_spec_is_said_and_a_missing_event_named():
             daemon.stop()
         shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(data, "specs"))
         spec = os.path.join(data, "specs/neoverse-v2.json")
-        text = e2e.read_text(spec)
+        text = json.dumps(spec_files.load(spec))
         e2e.write_text(spec, text.replace("INST_RETIRED / CPU_CYCLES", "INST_RETIRED / CPU_CYCLES * 1"))
         with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", data=data) as daemon:
             assert "another version of the spec neoverse-v2" in daemon.log()
@@ -577,7 +578,7 @@ def data_that_said_what_may_be_zero(folder):
     specs = shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(folder, "data/specs"))
     boxes = [path for path in glob.glob(os.path.join(specs, "uncore/*.json")) if not path.endswith("/kinds.json")]
     for path in [os.path.join(specs, name) for name in ("sapphire-rapids.json", "software.json")] + boxes:
-        spec = json.loads(e2e.read_text(path))
+        spec = spec_files.load(path)
         for name, event in spec["events"].items():
             if not path.endswith("/sapphire-rapids.json") or name == "INT_MISC.UOP_DROPPING":
                 event.setdefault("topdownd", {})["may_be_zero"] = True

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 import e2e
+import spec_files
 
 BINARY, ROOT = e2e.arguments()
 FOLDER = os.path.join(ROOT, "scenarios")
@@ -89,7 +90,7 @@ def test_every_cpu_of_a_vendors_host_has_a_load_and_siblings_have_the_same():
 def test_level_1_of_every_mix_adds_up_and_stands_apart_from_the_others():
     """By the numbers of the files alone: Intel's fields, AMD's slots of a thread, and Arm's stalls and operations."""
     for name in STORIES:
-        spec = json.loads(e2e.read_text(os.path.join(ROOT, "specs", f"{name}.json")))
+        spec = spec_files.load(os.path.join(ROOT, "specs", f"{name}.json"))
         width = spec["topdownd"].get("level1", {}).get("width")
         for mix, counts in scenario(name)["mixes"].items():
             if "slots" in counts:

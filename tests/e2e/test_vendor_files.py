@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 import e2e
+import spec_files
 import test_hosts
 
 BINARY, ROOT = e2e.arguments()
@@ -98,7 +99,7 @@ def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_ar
 
 def test_a_spec_of_ones_own_loses_what_is_wrong_and_what_needs_it():
     """Every kind of mistake once, in a spec that is otherwise ours; each is told of where it stands."""
-    document = json.loads(e2e.read_text(os.path.join(ROOT, "specs/neoverse-v2.json")))
+    document = spec_files.load(os.path.join(ROOT, "specs/neoverse-v2.json"))
     metrics = document["metrics"]
     del metrics["ipc"]["formula"]
     metrics["branch_mpki"]["formula"] = "CPU_CYCLES +"

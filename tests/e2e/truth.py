@@ -8,6 +8,8 @@ began. All rates are straight lines between the moments that a load names.
 import json
 import re
 
+import spec_files
+
 
 class Scenario:
     def __init__(self, path):
@@ -65,8 +67,7 @@ def cpu_list(text):
 class Spec:
     def __init__(self, path, clock_hz=None):
         self.path, self.clock_hz = path, clock_hz  # of the clock that never changes; None: unknown
-        with open(path, encoding="utf-8") as file:
-            self.data = json.load(file)
+        self.data = spec_files.load(path)
 
     def groups(self):
         return list(self.data["groups"]["metrics"])

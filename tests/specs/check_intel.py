@@ -17,6 +17,10 @@ import random
 import re
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+
+import spec_files
+
 SPECS = {
     "sandy-bridge-ep": "jaketown",
     "ivy-bridge-ep": "ivytown",
@@ -481,7 +485,7 @@ def main():
         spoken |= phrases(row[description]) if len(row) > description else set()
     compared = 0
     for file in list(SPECS) + ["intel-generic"]:
-        spec = json.load(open(os.path.join(source, "specs", file + ".json"), encoding="utf-8"))
+        spec = spec_files.load(os.path.join(source, "specs", file + ".json"))
         check_names(spec, file)
         check_level1(spec, file)
         check_words(spec, spoken, file)

@@ -10,6 +10,11 @@ import math
 import os
 import random
 import re
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+
+import spec_files
 
 TOKEN = re.compile(r"\s*(#\w+|(?:[0-9A-Za-z_.:@?]|\\.|(?<=@)=)+|[-+*/%()<>&|^,])")
 NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
@@ -210,8 +215,7 @@ class SpecModel:
     """A spec of ours, its values over the same counts, and what must hold for every spec."""
 
     def __init__(self, path, counts, literals=None, pmu="cpu"):
-        with open(path, encoding="utf-8") as file:
-            self.spec = json.load(file)
+        self.spec = spec_files.load(path)
         self.pmu = pmu
         self.events, self.metrics = composed_events(self.spec) | self.spec["events"], self.spec["metrics"]
         self.groups = self.spec["groups"]["metrics"]

@@ -53,9 +53,15 @@ static cJSON *read_json(const char *path) {
 }
 
 static cJSON *read_ours(const struct core *core) {
-    char path[128];
+    static struct errors errors;
+    char path[128], *text;
     (void)snprintf(path, sizeof path, "specs/%s.json", core->name);
-    return read_json(path);
+    if (spec_json_print(path, &errors, &text) < 0)
+        fail_msg("%s: %s", path, errors.items[0].text);
+    cJSON *json = cJSON_Parse(text);
+    free(text);
+    assert_non_null(json);
+    return json;
 }
 
 static cJSON *read_arms(const struct core *core) {

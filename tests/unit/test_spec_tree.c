@@ -25,11 +25,10 @@ static const char *const specs[] = {"armv8-pmuv3", "neoverse-n1", "neoverse-n2",
 static cJSON *read_json(const char *name) {
     static struct errors errors;
     char path[128], *text;
-    size_t length;
     (void)snprintf(path, sizeof path, "specs/%s.json", name);
-    if (json_read_file(path, SPEC_FILE_MAX, &errors, &text, &length) < 0)
+    if (spec_json_print(path, &errors, &text) < 0)
         fail_msg("%s: %s", path, errors.items[0].text);
-    cJSON *json = cJSON_ParseWithLength(text, length);
+    cJSON *json = cJSON_Parse(text);
     free(text);
     assert_non_null(json);
     return json;

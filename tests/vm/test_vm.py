@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import e2e
 import image
 import packages
+import spec_files
 import sysroot
 from machine import NEOVERSE_N1, NEOVERSE_V2, SHIFT, WITHOUT_PMU, YAML, Machine, wait_for
 from test_prometheus import PROMTOOL, Prometheus
@@ -402,8 +403,7 @@ def test_cpus_go_off_and_on_under_load():
 def add_one_event(machine):
     """Gives the machine's spec a metric group whose only event group has one event."""
     path = "specs/neoverse-n1.json"
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        spec = json.load(file)
+    spec = spec_files.load(os.path.join(ROOT, path))
     text = {"title": "Clock", "description": "Cycles a second."}
     spec["metrics"]["clock"] = {**text, "formula": "CPU_CYCLES / cpu_seconds", "units": "Hz", "events": ["CPU_CYCLES"]}
     spec["groups"]["metrics"]["Clock"] = {**text, "metrics": ["clock"]}
