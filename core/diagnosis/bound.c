@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnosis/bound.h"
 
+#include <errno.h>
 #include <math.h>
 
 static bool is_share(const struct tree *tree, size_t node) {
@@ -24,22 +25,22 @@ static size_t largest(const struct tree *tree, size_t node, bool categories, boo
     return found;
 }
 
-// The largest other root that may really be larger than `first`, the largest candidate. tree->n: none.
-static size_t find_close(const struct tree *tree, size_t first, bool categories, bool high) {
+// The largest other root that may really be larger than `first`, the largest candidate. -1: none.
+static int find_close(const struct tree *tree, size_t first, bool categories, bool high) {
     size_t found = tree->n;
     for (size_t i = 0; i < tree->n; i = tree_next(tree, i)) {
         if (i != first && is_candidate(tree, i, categories, high) && tree->nodes[i].to >= tree->nodes[first].from &&
             (found == tree->n || tree->nodes[i].value > tree->nodes[found].value))
             found = i;
     }
-    return found;
+    return found < tree->n ? (int)tree->nodes[found].metric : -1;
 }
 
 // The first candidate that could have a value; -1: none is selected.
 static int find_missing(const struct tree *tree, bool categories) {
     for (size_t i = 0; i < tree->n; i = tree_next(tree, i))
         if (tree->nodes[i].place >= 0 && is_share(tree, i) && (tree->nodes[i].category || !categories))
-            return tree->nodes[i].place;
+            return (int)tree->nodes[i].metric;
     return -1;
 }
 
@@ -52,31 +53,82 @@ static bool all_judged(const struct tree *tree, bool categories) {
 }
 
 // The answer if no root is high.
-static struct bound find_largest(const struct tree *tree, bool categories) {
-    struct bound bound = {.close = tree->n, .exceeded = JUDGE_UNKNOWN, .missing = -1};
+static void find_largest(const struct tree *tree, bool categories, struct verdict *verdict) {
     size_t node = largest(tree, 0, categories, false);
-    if (node == tree->n) {
-        bound.missing = find_missing(tree, categories);
-        return bound;
-    }
-    bound.path[bound.n++] = node;
-    bound.close = find_close(tree, node, categories, false);
+    if (node == tree->n)
+        return;
+    verdict->path[verdict->n++] = tree->nodes[node].metric;
+    verdict->close = find_close(tree, node, categories, false);
     if (all_judged(tree, categories))
-        bound.exceeded = JUDGE_NO;
-    return bound;
+        verdict->high = JUDGE_NO;
 }
 
-struct bound bound_find(const struct tree *tree) {
-    struct bound bound = {.exceeded = JUDGE_YES, .missing = -1};
+struct verdict bound_find(const struct tree *tree) {
     bool categories = tree->n > 0 && tree->nodes[0].category;
+    struct verdict verdict = verdict_unknown(find_missing(tree, categories)).now;
     size_t node = largest(tree, 0, categories, true);
-    if (node == tree->n)
-        return find_largest(tree, categories);
-    bound.close = find_close(tree, node, categories, true);
-    for (; node < tree->n && bound.n < TREE_DEPTH_MAX; node = largest(tree, node + 1, false, true)) {
-        bound.path[bound.n++] = node;
+    if (node == tree->n) {
+        find_largest(tree, categories, &verdict);
+        return verdict;
+    }
+    verdict.high = JUDGE_YES;
+    verdict.close = find_close(tree, node, categories, true);
+    for (; node < tree->n && verdict.n < VERDICT_PATH_MAX; node = largest(tree, node + 1, false, true)) {
+        verdict.path[verdict.n++] = tree->nodes[node].metric;
         if (tree_next(tree, node) == node + 1)
             break; // nothing is below it
     }
-    return bound;
+    return verdict;
+}
+
+int bound_fill(struct snapshot *snapshot) {
+    struct tree *tree = tree_new(snapshot->layout);
+    if (!tree)
+        return -ENOMEM;
+    for (size_t scope = 0; scope <= snapshot->layout->topology->n_sockets; scope++) {
+        struct verdict *now = &snapshot->verdicts[scope].now;
+        struct verdict_since since = now->since;
+        tree_evaluate(tree, snapshot, scope);
+        *now = bound_find(tree);
+        now->since = since;
+    }
+    tree_free(tree);
+    return 0;
+}
+
+// ---- sockets ----
+
+static bool contains(const struct verdict *verdict, unsigned metric) {
+    for (size_t i = 0; i < verdict->n; i++)
+        if (verdict->path[i] == metric)
+            return true;
+    return false;
+}
+
+// True if the 95 % intervals of the last metric of `first`'s path do not overlap.
+static bool told_apart(const struct snapshot *snapshot, size_t first, size_t second) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    size_t place = (size_t)layout->plan->place[verdict_metric(&snapshot->verdicts[first].now)];
+    const double *values = snapshot->values;
+    return values[snapshot_high(layout, first, place)] < values[snapshot_low(layout, second, place)] ||
+           values[snapshot_high(layout, second, place)] < values[snapshot_low(layout, first, place)];
+}
+
+static bool differ(const struct snapshot *snapshot, size_t first, size_t second) {
+    const struct verdict *a = &snapshot->verdicts[first].now, *b = &snapshot->verdicts[second].now;
+    bool a_high = verdict_high(a), b_high = verdict_high(b);
+    if (a->n == 0 || b->n == 0)
+        return false;
+    if (a_high && b_high && (contains(a, b->path[b->n - 1]) || contains(b, a->path[a->n - 1])))
+        return false; // one is below the other
+    return (a_high && told_apart(snapshot, first, second)) || (b_high && told_apart(snapshot, second, first));
+}
+
+bool bound_sockets_differ(const struct snapshot *snapshot) {
+    size_t n = snapshot->layout->topology->n_sockets;
+    for (size_t a = 0; a + 1 < n; a++)
+        for (size_t b = a + 1; b < n; b++)
+            if (differ(snapshot, snapshot_scope_socket(a), snapshot_scope_socket(b)))
+                return true;
+    return false;
 }

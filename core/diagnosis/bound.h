@@ -7,15 +7,15 @@
 
 #include "core/diagnosis/tree.h"
 
-struct bound {
-    size_t n; // nodes of the path; 0: nothing is known
-    size_t path[TREE_DEPTH_MAX];
-    size_t close; // the largest other candidate whose interval overlaps that of the path's first node; tree->n: none
-    enum judge_answer exceeded; // unknown: no root is known to be high
-    int missing; // if nothing is known: the place in the plan of a candidate without a value; -1: none is selected
-};
+// For the scope in which the tree was last evaluated. Since when is not known.
+struct verdict bound_find(const struct tree *tree);
 
-// For the scope in which the tree was last evaluated.
-struct bound bound_find(const struct tree *tree);
+// Fills in the verdicts of the host and the sockets of a snapshot that no diagnosis takes. Since when, and what lasts,
+// stay as they are. Returns 0 or -ENOMEM.
+int bound_fill(struct snapshot *snapshot);
+
+// True if two sockets are bound by different metrics, neither of them below the other, and if the 95 % intervals tell
+// the sockets apart in one of these metrics. A mean over sockets that do different work describes neither.
+bool bound_sockets_differ(const struct snapshot *snapshot);
 
 #endif

@@ -8,21 +8,17 @@
 
 #include "core/diagnosis/bound.h"
 
-// In place of a metric: no node is high; nothing is known.
-enum { NOTHING_HIGH = -1, NOTHING_KNOWN = -2 };
-
-struct verdict {
-    int metric; // of the catalog: the last node of the path, which identifies the path
-    double since_seconds;
-    double unwatched_seconds; // of the time since then, in which topdownd did not run
-    bool at_least;            // its beginning was not seen
+// A time in which the scope had one verdict.
+struct spell {
+    int metric; // that of verdict_metric()
+    struct verdict_since since;
 };
 
-static const struct verdict NO_VERDICT = {.metric = NOTHING_KNOWN, .since_seconds = NAN};
+static const struct spell NO_SPELL = {.metric = VERDICT_NOT_KNOWN, .since = {.seconds = NAN, .unwatched_seconds = NAN}};
 
 // The history of one scope.
 struct course {
-    struct verdict held, rival; // the lasting verdict; another one seen for `rounds` rounds in a row
+    struct spell held, rival; // of the lasting verdict; of another one, seen for `rounds` rounds in a row
     unsigned rounds;
     uint64_t known_ns; // last time with a verdict
     bool unseen;       // it is not known what came before the next verdict
@@ -47,111 +43,126 @@ static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosi
 
 // ---- since when ----
 
-static int verdict_of(const struct tree *tree, const struct bound *bound) {
-    if (bound->n == 0)
-        return NOTHING_KNOWN;
-    return bound->exceeded == JUDGE_YES ? (int)tree->nodes[bound->path[bound->n - 1]].metric : NOTHING_HIGH;
-}
-
-static int verdict_now(const struct tree *tree) {
-    struct bound bound = bound_find(tree);
-    return verdict_of(tree, &bound);
-}
-
 static void course_begin(struct course *course) {
-    *course = (struct course){.held = NO_VERDICT, .rival = NO_VERDICT, .unseen = true};
+    *course = (struct course){.held = NO_SPELL, .rival = NO_SPELL, .unseen = true};
 }
 
 static double now_of(const struct snapshot *snapshot) {
     return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
 }
 
-// Takes the verdict of a round, and returns it with the time since which it holds.
-static struct verdict course_take(struct course *course, int metric, const struct snapshot *snapshot) {
-    if (metric == NOTHING_KNOWN)
-        return NO_VERDICT;
+// A verdict that begins with this snapshot.
+static struct spell begin_spell(int metric, const struct snapshot *snapshot, bool unseen) {
+    return (struct spell){.metric = metric, .since = {.seconds = now_of(snapshot), .at_least = unseen}};
+}
+
+// Takes the verdict of a round, and returns since when it holds.
+static struct verdict_since course_take(struct course *course, int metric, const struct snapshot *snapshot) {
+    if (metric == VERDICT_NOT_KNOWN)
+        return NO_SPELL.since;
     if (snapshot->start_ns > course->known_ns && snapshot->start_ns - course->known_ns > DIAGNOSIS_FORGET_NS)
         course_begin(course);
     bool unseen = course->unseen;
     course->known_ns = snapshot->end_ns;
     course->unseen = false;
     if (metric == course->held.metric) {
-        course->rival.metric = NOTHING_KNOWN;
-        return course->held;
+        course->rival.metric = VERDICT_NOT_KNOWN;
+        return course->held.since;
     }
     if (metric != course->rival.metric) {
-        course->rival = (struct verdict){.metric = metric, .since_seconds = now_of(snapshot), .at_least = unseen};
+        course->rival = begin_spell(metric, snapshot, unseen);
         course->rounds = 0;
     }
-    struct verdict rival = course->rival;
-    if (++course->rounds == DIAGNOSIS_ROUNDS_HIGH || course->held.metric == NOTHING_KNOWN) {
+    struct spell rival = course->rival;
+    if (++course->rounds == DIAGNOSIS_ROUNDS_HIGH || course->held.metric == VERDICT_NOT_KNOWN) {
         course->held = rival;
-        course->rival.metric = NOTHING_KNOWN;
+        course->rival.metric = VERDICT_NOT_KNOWN;
     }
-    return rival;
+    return rival.since;
 }
 
 // The same for a verdict that was found within a round: the round decides whether it lasts.
-static struct verdict course_look(const struct course *course, int metric, const struct snapshot *snapshot) {
-    if (metric == NOTHING_KNOWN)
-        return NO_VERDICT;
+static struct verdict_since course_look(const struct course *course, int metric, const struct snapshot *snapshot) {
+    if (metric == VERDICT_NOT_KNOWN)
+        return NO_SPELL.since;
     if (metric == course->held.metric)
-        return course->held;
-    return metric == course->rival.metric
-               ? course->rival
-               : (struct verdict){.metric = metric, .since_seconds = now_of(snapshot), .at_least = course->unseen};
+        return course->held.since;
+    return metric == course->rival.metric ? course->rival.since : begin_spell(metric, snapshot, course->unseen).since;
 }
 
 // Writes since when the scope has the verdict of this round.
-static void write_since(const struct verdict *verdict, size_t scope, struct snapshot *snapshot) {
+static void write_since(const struct verdict_since *since, size_t scope, struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
-    bool known = !isnan(verdict->since_seconds);
-    snapshot->values[snapshot_bound_since(layout, scope)] = verdict->since_seconds;
-    snapshot->values[snapshot_bound_at_least(layout, scope)] = known ? (double)verdict->at_least : (double)NAN;
-    snapshot->values[snapshot_bound_unwatched(layout, scope)] = known ? verdict->unwatched_seconds : (double)NAN;
+    bool known = !isnan(since->seconds);
+    snapshot->values[snapshot_bound_since(layout, scope)] = since->seconds;
+    snapshot->values[snapshot_bound_at_least(layout, scope)] = known ? (double)since->at_least : (double)NAN;
+    snapshot->values[snapshot_bound_unwatched(layout, scope)] = known ? since->unwatched_seconds : (double)NAN;
 }
 
 // ---- the lasting verdict ----
 
 // True if the intervals leave no doubt of the scope's verdict: another value within them gives the same one.
-static bool certain(const struct tree *tree, const struct bound *bound) {
-    if (bound->close < tree->n || bound->exceeded == JUDGE_UNKNOWN)
+static bool certain(const struct tree *tree, const struct verdict *verdict) {
+    if (verdict->close >= 0 || verdict->high == JUDGE_UNKNOWN)
         return false;
-    bool nothing = bound->exceeded == JUDGE_NO;
+    bool nothing = verdict->high == JUDGE_NO;
     for (size_t i = 0; nothing && i < tree->n; i = tree_next(tree, i))
         if (tree->nodes[i].category == tree->nodes[0].category && judge_can(tree->judge, tree->nodes[i].metric) &&
             judge_certain(tree->judge, tree->nodes[i].metric) != JUDGE_YES)
             return false;
-    for (size_t i = 0; !nothing && i < bound->n; i++)
-        if (judge_certain(tree->judge, tree->nodes[bound->path[i]].metric) != JUDGE_YES)
+    for (size_t i = 0; !nothing && i < verdict->n; i++)
+        if (judge_certain(tree->judge, verdict->path[i]) != JUDGE_YES)
             return false;
     return true;
 }
 
-// Writes the scope's verdict, the one that lasts: a single noisy round does not show. Nothing where the round has none.
-static void write_verdict(const struct diagnosis *diagnosis, size_t scope, struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = diagnosis->layout;
-    const struct verdict *held = &diagnosis->courses[scope].held;
-    struct bound bound = bound_find(diagnosis->tree);
-    int now = verdict_of(diagnosis->tree, &bound);
-    size_t place = layout->n_metrics;
+// The scope's verdict that lasts: a single noisy round does not show. Not known if the round has none, or if a new plan
+// does not have its metric.
+static struct verdict_lasting lasting_of(const struct diagnosis *diagnosis, size_t scope, const struct verdict *now) {
+    const struct spell *held = &diagnosis->courses[scope].held;
+    struct verdict_lasting none = verdict_unknown(-1).lasting;
+    if (verdict_metric(now) == VERDICT_NOT_KNOWN || held->metric == VERDICT_NOT_KNOWN ||
+        (held->metric >= 0 && diagnosis->layout->plan->place[held->metric] < 0))
+        return none;
+    return (struct verdict_lasting){.metric = held->metric,
+                                    .since = held->since,
+                                    .certain = verdict_metric(now) == held->metric && certain(diagnosis->tree, now)};
+}
+
+// The lasting verdict among the values, for pages that are made of these alone.
+static void write_lasting(const struct verdict_lasting *lasting, size_t scope, struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    bool known = lasting->metric != VERDICT_NOT_KNOWN;
     for (size_t m = 0; m <= layout->n_metrics; m++)
         snapshot->values[snapshot_verdict(layout, scope, m)] = NAN;
-    snapshot->values[snapshot_verdict_since(layout, scope)] = NAN;
-    snapshot->values[snapshot_verdict_unseen(layout, scope)] = NAN;
-    snapshot->values[snapshot_verdict_certain(layout, scope)] = NAN;
-    if (held->metric >= 0 && layout->plan->place[held->metric] < 0)
-        return; // a new plan does not have it
-    if (now == NOTHING_KNOWN || held->metric == NOTHING_KNOWN)
-        return;
-    if (held->metric >= 0)
-        place = (size_t)layout->plan->place[held->metric];
-    snapshot->values[snapshot_verdict(layout, scope, place)] = 1;
-    snapshot->values[snapshot_verdict_since(layout, scope)] = held->since_seconds;
-    if (held->at_least && !isnan(held->since_seconds))
-        snapshot->values[snapshot_verdict_unseen(layout, scope)] = 1;
-    snapshot->values[snapshot_verdict_certain(layout, scope)] =
-        now == held->metric && certain(diagnosis->tree, &bound) ? 1 : 0;
+    if (known) {
+        int place = lasting->metric >= 0 ? layout->plan->place[lasting->metric] : (int)layout->n_metrics;
+        snapshot->values[snapshot_verdict(layout, scope, (size_t)place)] = 1;
+    }
+    snapshot->values[snapshot_verdict_since(layout, scope)] = lasting->since.seconds;
+    snapshot->values[snapshot_verdict_unseen(layout, scope)] =
+        lasting->since.at_least && !isnan(lasting->since.seconds) ? 1 : (double)NAN;
+    snapshot->values[snapshot_verdict_certain(layout, scope)] = known ? (double)lasting->certain : (double)NAN;
+}
+
+// ---- the verdicts of a snapshot ----
+
+static void judge_scope(struct diagnosis *diagnosis, struct snapshot *snapshot, size_t scope, bool settles) {
+    struct course *course = &diagnosis->courses[scope];
+    struct verdict_scope *verdict = &snapshot->verdicts[scope];
+    tree_evaluate(diagnosis->tree, snapshot, scope);
+    verdict->now = bound_find(diagnosis->tree);
+    int metric = verdict_metric(&verdict->now);
+    verdict->now.since = settles ? course_take(course, metric, snapshot) : course_look(course, metric, snapshot);
+    verdict->lasting = lasting_of(diagnosis, scope, &verdict->now);
+    write_since(&verdict->now.since, scope, snapshot);
+    write_lasting(&verdict->lasting, scope, snapshot);
+}
+
+void diagnosis_look(struct diagnosis *diagnosis, struct snapshot *snapshot) {
+    assert(snapshot->layout == diagnosis->layout);
+    for (size_t scope = 0; scope < n_courses(diagnosis); scope++)
+        judge_scope(diagnosis, snapshot, scope, false);
 }
 
 // ---- what stays high ----
@@ -179,25 +190,17 @@ static void node_take(struct node *node, struct judge *judge, unsigned metric) {
 // ---- of a round ----
 
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = diagnosis->layout;
-    assert(snapshot->layout == layout);
-    for (size_t scope = n_courses(diagnosis); scope-- > 0;) { // the host last: its nodes are used below
-        tree_evaluate(diagnosis->tree, snapshot, scope);
-        struct course *course = &diagnosis->courses[scope];
-        int metric = verdict_now(diagnosis->tree);
-        struct verdict verdict =
-            snapshot->within_round ? course_look(course, metric, snapshot) : course_take(course, metric, snapshot);
-        write_since(&verdict, scope, snapshot);
-        write_verdict(diagnosis, scope, snapshot);
-    }
-    if (snapshot->within_round)
+    if (snapshot->within_round) {
+        diagnosis_look(diagnosis, snapshot);
         return;
-    for (unsigned m = 0; m < layout->catalog->n_metrics; m++)
+    }
+    assert(snapshot->layout == diagnosis->layout);
+    for (size_t scope = n_courses(diagnosis); scope-- > 0;) // the host last: its nodes are used below
+        judge_scope(diagnosis, snapshot, scope, true);
+    for (unsigned m = 0; m < diagnosis->layout->catalog->n_metrics; m++)
         if (diagnosis->nodes[m].judged)
             node_take(&diagnosis->nodes[m], diagnosis->tree->judge, m);
 }
-
-const struct tree *diagnosis_tree(const struct diagnosis *diagnosis) { return diagnosis->tree; }
 
 bool diagnosis_high(const struct diagnosis *diagnosis, unsigned metric) { return diagnosis->nodes[metric].high; }
 
@@ -244,20 +247,19 @@ static int same_metric(const struct catalog *catalog, unsigned metric, const str
 }
 
 // A verdict on a metric that is no longer there is none.
-static struct verdict continue_verdict(struct verdict verdict, const struct catalog *before,
-                                       const struct catalog *catalog) {
-    int metric = verdict.metric < 0 ? verdict.metric : same_metric(before, (unsigned)verdict.metric, catalog);
-    if (verdict.metric >= 0 && metric < 0)
-        return NO_VERDICT;
-    verdict.metric = metric;
-    return verdict;
+static struct spell continue_spell(struct spell spell, const struct catalog *before, const struct catalog *catalog) {
+    int metric = spell.metric < 0 ? spell.metric : same_metric(before, (unsigned)spell.metric, catalog);
+    if (spell.metric >= 0 && metric < 0)
+        return NO_SPELL;
+    spell.metric = metric;
+    return spell;
 }
 
 static void continue_course(struct course *course, const struct course *old, const struct catalog *before,
                             const struct catalog *catalog) {
     *course = *old;
-    course->held = continue_verdict(old->held, before, catalog);
-    course->rival = continue_verdict(old->rival, before, catalog);
+    course->held = continue_spell(old->held, before, catalog);
+    course->rival = continue_spell(old->rival, before, catalog);
 }
 
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old) {
@@ -288,16 +290,16 @@ void diagnosis_keep(const struct diagnosis *diagnosis, const char *type, struct 
     const struct catalog *catalog = diagnosis->layout->catalog;
     for (size_t scope = 0; scope < n_courses(diagnosis) && out->n < KEPT_VERDICTS_MAX; scope++) {
         const struct course *course = &diagnosis->courses[scope];
-        const struct verdict *held = &course->held;
-        if (held->metric == NOTHING_KNOWN || isnan(held->since_seconds) || strlen(type) >= KEPT_TYPE_MAX ||
+        const struct spell *held = &course->held;
+        if (held->metric == VERDICT_NOT_KNOWN || isnan(held->since.seconds) || strlen(type) >= KEPT_TYPE_MAX ||
             strlen(name_of(catalog, held->metric)) >= KEPT_METRIC_MAX)
             continue;
         struct kept_verdict *kept = &out->all[out->n++];
         *kept = (struct kept_verdict){.socket = scope > 0 ? (long)diagnosis->layout->topology->sockets[scope - 1].id
                                                           : KEPT_HOST,
-                                      .since_seconds = held->since_seconds,
-                                      .unwatched_seconds = held->unwatched_seconds,
-                                      .at_least = held->at_least,
+                                      .since_seconds = held->since.seconds,
+                                      .unwatched_seconds = held->since.unwatched_seconds,
+                                      .at_least = held->since.at_least,
                                       .known_ns = course->known_ns};
         strcpy(kept->type, type);
         strcpy(kept->metric, name_of(catalog, held->metric));
@@ -307,17 +309,17 @@ void diagnosis_keep(const struct diagnosis *diagnosis, const char *type, struct 
 // What is of another time than the time before this snapshot is not believed.
 static void restore_course(struct course *course, const struct catalog *catalog, const struct kept_verdict *kept,
                            const struct snapshot *snapshot) {
-    int metric = kept->metric[0] ? catalog_find_metric(catalog, kept->metric) : NOTHING_HIGH;
+    int metric = kept->metric[0] ? catalog_find_metric(catalog, kept->metric) : VERDICT_NOTHING_HIGH;
     bool past =
         kept->known_ns <= snapshot->start_ns && kept->since_seconds >= 0 && kept->since_seconds <= now_of(snapshot);
-    if (course->held.metric != NOTHING_KNOWN || (kept->metric[0] && metric < 0) || !past ||
+    if (course->held.metric != VERDICT_NOT_KNOWN || (kept->metric[0] && metric < 0) || !past ||
         snapshot->start_ns - kept->known_ns > DIAGNOSIS_KEEP_NS)
         return;
-    course->held = (struct verdict){.metric = metric,
-                                    .since_seconds = kept->since_seconds,
-                                    .unwatched_seconds =
-                                        kept->unwatched_seconds + (double)(snapshot->start_ns - kept->known_ns) * 1e-9,
-                                    .at_least = kept->at_least};
+    double unwatched_ns = (double)(snapshot->start_ns - kept->known_ns);
+    course->held = (struct spell){.metric = metric,
+                                  .since = {.seconds = kept->since_seconds,
+                                            .unwatched_seconds = kept->unwatched_seconds + unwatched_ns * 1e-9,
+                                            .at_least = kept->at_least}};
     course->known_ns = snapshot->start_ns;
 }
 

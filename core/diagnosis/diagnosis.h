@@ -5,8 +5,8 @@
 // The diagnosis remembers from round to round since when each scope has had its bottleneck, and which nodes of the
 // decision tree stay high.
 //
-// core/diagnosis/bound.h and judge.h judge a round's values without memory, so that a verdict and the numbers beside it
-// always agree. Two answers take several rounds:
+// It fills in the verdicts of each snapshot (core/tally/verdict.h). core/diagnosis/bound.h and judge.h judge a round's
+// values without memory, so that a verdict and the numbers beside it always agree. Two answers take several rounds:
 //
 // - Since when the last node of the path (or nothing high) has been the verdict on the host or a socket. A verdict
 //   begins with its first round and ends once another one has lasted for DIAGNOSIS_ROUNDS_HIGH rounds, so that a noisy
@@ -54,12 +54,12 @@ void diagnosis_keep(const struct diagnosis *diagnosis, const char *type, struct 
 void diagnosis_restore(struct diagnosis *diagnosis, const char *type, const struct kept_verdicts *kept,
                        const struct snapshot *snapshot);
 
-// Takes a snapshot, complete with its timestamp, and fills in snapshot_bound_since and what belongs to it. One made
-// within a round settles nothing.
+// Takes a snapshot, complete with its timestamp, and fills in its verdicts, also among its values. One made within a
+// round settles nothing.
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot);
 
-// The tree as judged on the host in the snapshot taken last.
-const struct tree *diagnosis_tree(const struct diagnosis *diagnosis);
+// Fills in the verdicts of a snapshot that is of no round, such as the first one of a plan, and remembers nothing.
+void diagnosis_look(struct diagnosis *diagnosis, struct snapshot *snapshot);
 
 // True if the metric, a node with successors in the catalog's decision tree, stays high on the host. False for all
 // others.

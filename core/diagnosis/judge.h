@@ -21,8 +21,6 @@
 #define JUDGE_SHARE 0.2
 #define JUDGE_RETIRING 0.7
 
-enum judge_answer { JUDGE_NO, JUDGE_YES, JUDGE_UNKNOWN };
-
 struct judge; // private: the values of one scope
 
 // The catalog is borrowed. NULL if out of memory.

@@ -44,7 +44,7 @@ static bool links_init(struct links *links, const struct catalog *catalog, const
 }
 
 static void add_node(struct tree *tree, struct links *links, unsigned metric, unsigned depth, bool category) {
-    if (!links->wanted[metric] || depth >= TREE_DEPTH_MAX)
+    if (!links->wanted[metric] || depth >= VERDICT_PATH_MAX)
         return;
     links->wanted[metric] = false; // each once
     tree->nodes[tree->n++] = (struct tree_node){.metric = metric,

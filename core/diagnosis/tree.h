@@ -13,8 +13,6 @@
 #include "core/diagnosis/judge.h"
 #include "core/tally/snapshot.h"
 
-enum { TREE_DEPTH_MAX = 32 }; // deeper nodes are left out
-
 struct tree_node {
     unsigned metric; // of the catalog
     int place;       // of the metric in the plan; -1: not selected

@@ -270,8 +270,11 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
     snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
     snapshot->quality = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
-    if (!snapshot->values || !snapshot->absent || !snapshot->quality)
+    snapshot->verdicts = malloc((1 + layout->topology->n_sockets) * sizeof *snapshot->verdicts);
+    if (!snapshot->values || !snapshot->absent || !snapshot->quality || !snapshot->verdicts)
         return snapshot_unref(snapshot);
+    for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
+        snapshot->verdicts[scope] = verdict_unknown(-1);
     for (size_t i = 0; i < layout->n_values; i++)
         snapshot->values[i] = NAN;
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
@@ -322,6 +325,8 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     stale->memory = host_memory_ref(snapshot->memory);
     memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);
     memcpy(stale->absent, snapshot->absent, layout->n_scopes * layout->n_metrics);
+    for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
+        stale->verdicts[scope] = verdict_unknown(snapshot->verdicts[scope].now.missing);
     remove_gauges(stale);
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
         stale->values[snapshot_self(layout, gauges[i])] = NAN;
@@ -339,6 +344,7 @@ struct snapshot *snapshot_ref(struct snapshot *snapshot) {
 struct snapshot *snapshot_unref(struct snapshot *snapshot) {
     if (snapshot && atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
         host_memory_unref(snapshot->memory);
+        free(snapshot->verdicts);
         free(snapshot->quality);
         free(snapshot->absent);
         free(snapshot->values);

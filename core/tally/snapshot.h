@@ -21,6 +21,7 @@
 #include "core/memory/host_memory.h"
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
+#include "core/tally/verdict.h"
 
 // Why a metric has no value.
 enum absent {
@@ -186,9 +187,11 @@ struct snapshot {
     double *values;            // layout->n_values
     uint8_t *absent;           // of snapshot_state: enum absent
     uint8_t *quality;          // likewise: enum estimate_quality
-    bool stale;                // made by snapshot_stale
-    bool blind;                // nothing was counted for a while: core/tally/blind.h
-    bool never_counted;        // of one that is blind: not once since the start
+    // Of the host, then of each socket. Before core/diagnosis has filled them in, nothing is known.
+    struct verdict_scope *verdicts;
+    bool stale;         // made by snapshot_stale
+    bool blind;         // nothing was counted for a while: core/tally/blind.h
+    bool never_counted; // of one that is blind: not once since the start
     // What the kernel counts of memory, a reference; NULL: not known. Only the first core type's snapshot has it, which
     // gets it before anybody else gets the snapshot.
     struct host_memory *memory;

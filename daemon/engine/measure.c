@@ -134,7 +134,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     record_fill(m->record, snapshot);
     measure_go_on_with_kept(m, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
-    verdict_log_round(&m->told, m->stage.diagnosis, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
+    verdict_log_round(&m->told, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->due.adapt = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
@@ -273,7 +273,7 @@ static struct snapshot *present_snapshot(struct engine *engine) {
     struct snapshot *snapshot = snapshot_new(m->stage.layout);
     if (!snapshot)
         return NULL;
-    derive_initial(m->stage.derive, snapshot);
+    stage_fill(&m->stage, snapshot);
     if (m->state == MEASURE_YIELDED) {
         stage_mark_yielded(snapshot);
         self_note_counted(m->self);

@@ -83,7 +83,7 @@ static struct snapshot *present_snapshot(struct engine *engine) {
     struct snapshot *snapshot = snapshot_new(replay->stage.layout);
     if (!snapshot)
         return NULL;
-    derive_initial(replay->stage.derive, snapshot);
+    stage_fill(&replay->stage, snapshot);
     fill_self(replay, snapshot);
     snapshot->memory = host_memory_ref(replay->memory);
     return snapshot;

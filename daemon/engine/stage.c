@@ -158,6 +158,11 @@ void stage_refresh_view(struct stage *stage, const struct stage_request *request
     stage->view = view;
 }
 
+void stage_fill(struct stage *stage, struct snapshot *snapshot) {
+    derive_initial(stage->derive, snapshot);
+    diagnosis_look(stage->diagnosis, snapshot);
+}
+
 void stage_mark_yielded(struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
     for (size_t scope = 0; scope < layout->n_scopes; scope++)

@@ -51,7 +51,10 @@ void stage_deinit(struct stage *stage);
 // Shows the new facts of `request` under the same plan. If out of memory, the old ones stay: the log has the news.
 void stage_refresh_view(struct stage *stage, const struct stage_request *request);
 
-// Marks a snapshot of derive_initial as made while the counters are yielded.
+// Fills in a snapshot that is of no round: it has totals, no gauges, and no verdict.
+void stage_fill(struct stage *stage, struct snapshot *snapshot);
+
+// Marks a snapshot of stage_fill as made while the counters are yielded.
 void stage_mark_yielded(struct snapshot *snapshot);
 
 // Logs the decisions of the last change, each with its reason.

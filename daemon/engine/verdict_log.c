@@ -19,39 +19,30 @@ static void log_text(const char *prefix, const struct log_field *fields, struct 
 }
 
 // For programs: the last metric of the path that is high, by its name in Prometheus, or none.
-static void name_bound(const struct tree *tree, const struct bound *bound, char out[BOUND_NAME_MAX]) {
-    const struct snapshot_layout *layout = tree->layout;
+static void name_bound(const struct snapshot *snapshot, char out[BOUND_NAME_MAX]) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    int metric = verdict_metric(&snapshot->verdicts[0].now);
     (void)snprintf(out, BOUND_NAME_MAX, "none");
-    if (bound->exceeded != JUDGE_YES)
+    if (metric < 0)
         return;
-    unsigned place = tree->nodes[bound->path[bound->n - 1]].metric;
     (void)snprintf(out, BOUND_NAME_MAX, "topdownd_%s",
-                   layout->catalog->metrics[layout->plan->metrics[place].metric].export_name);
+                   layout->catalog->metrics[layout->plan->metrics[metric].metric].export_name);
 }
 
-// Judges the sockets too, in a tree of its own.
-static void log_answer(const struct shown *newest, const struct shown_type *type, double since_seconds,
-                       const char *prefix) {
+static void log_answer(const struct shown *newest, const struct shown_type *type, const char *prefix) {
     const struct view *view = type->view;
-    struct tree *tree = tree_new(view->layout);
+    const struct verdict_since *since = &type->snapshot->verdicts[0].now.since;
     struct text text = {0};
-    bool at_least = type->snapshot->values[snapshot_bound_at_least(view->layout, 0)] > 0;
-    char since[VIEW_TIME_MAX], name[BOUND_NAME_MAX];
-    if (!tree)
-        return; // out of memory: the pages may still tell
-    tree_evaluate(tree, type->snapshot, 0);
-    struct bound bound = bound_find(tree);
-    name_bound(tree, &bound, name);
+    char time[VIEW_TIME_MAX], name[BOUND_NAME_MAX];
+    name_bound(type->snapshot, name);
     text_string(&text, view->core_type ? "what these cores are bound by: " : "what this host is bound by: ");
-    (void)view_sockets_verdict(newest, type, tree, &bound, &text);
-    if (view_time(since_seconds, since))
-        text_format(&text, " %s %s.", at_least ? "At least since" : "Since", since);
-    const struct log_field fields[] = {{"CORE_TYPE", view->core_type},
-                                       {"BOUND", name},
-                                       {"SINCE", view_time(since_seconds, since) ? since : NULL},
-                                       {NULL, NULL}};
+    (void)view_sockets_verdict(newest, type, &text);
+    bool known = view_time(since->seconds, time);
+    if (known)
+        text_format(&text, " %s %s.", since->at_least ? "At least since" : "Since", time);
+    const struct log_field fields[] = {
+        {"CORE_TYPE", view->core_type}, {"BOUND", name}, {"SINCE", known ? time : NULL}, {NULL, NULL}};
     log_text(prefix, fields, &text);
-    tree_free(tree);
 }
 
 static void log_next(const struct view *view, unsigned metric, const char *prefix) {
@@ -64,23 +55,19 @@ static void log_next(const struct view *view, unsigned metric, const char *prefi
     log_text(prefix, NULL, &text);
 }
 
-void verdict_log_round(struct verdict_log *log, const struct diagnosis *diagnosis, const struct shown_type *type,
-                       const char *prefix) {
+void verdict_log_round(struct verdict_log *log, const struct shown_type *type, const char *prefix) {
     const struct snapshot *snapshot = type->snapshot;
-    const struct tree *tree = diagnosis_tree(diagnosis);
-    const struct snapshot_layout *layout = snapshot->layout;
-    struct bound bound = bound_find(tree);
-    double since_seconds = snapshot->values[snapshot_bound_since(layout, 0)];
-    double lasted_seconds = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] - since_seconds;
-    if (snapshot->within_round || bound.n == 0 || !(lasted_seconds >= VERDICT_LOG_LASTS_SECONDS)) // also NaN
+    const struct verdict *verdict = &snapshot->verdicts[0].now;
+    double now_seconds = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    int metric = verdict_metric(verdict);
+    if (snapshot->within_round || metric == VERDICT_NOT_KNOWN ||
+        !(now_seconds - verdict->since.seconds >= VERDICT_LOG_LASTS_SECONDS)) // also NaN
         return;
-    bool high = bound.exceeded == JUDGE_YES;
-    int metric = high ? (int)tree->nodes[bound.path[bound.n - 1]].metric : -1;
     if (log->logged && log->metric == metric)
         return;
     log->logged = true;
     log->metric = metric;
-    log_answer(log->newest, type, since_seconds, prefix);
-    if (high)
+    log_answer(log->newest, type, prefix);
+    if (metric >= 0)
         log_next(type->view, (unsigned)metric, prefix);
 }

@@ -5,7 +5,6 @@
 // Logs what the host is bound by, and what to look at next: once for each verdict that has lasted for
 // VERDICT_LOG_LASTS_SECONDS and differs from the one logged before. A load that changes more often logs nothing.
 
-#include "core/diagnosis/diagnosis.h"
 #include "exporters/view/shown.h"
 
 enum { VERDICT_LOG_LASTS_SECONDS = 60 };
@@ -17,7 +16,6 @@ struct verdict_log {
 };
 
 // Takes a snapshot that the diagnosis has taken, and its view. `prefix` begins every line.
-void verdict_log_round(struct verdict_log *log, const struct diagnosis *diagnosis, const struct shown_type *type,
-                       const char *prefix);
+void verdict_log_round(struct verdict_log *log, const struct shown_type *type, const char *prefix);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/diagnosis/bound.h"
+
 struct collected_cell {
     double gauges, squares;        // sums: of the gauges; of the squares of half their intervals
     unsigned n, n_intervals;       // of both
@@ -208,6 +210,8 @@ struct snapshot *collected_result(const struct collected *collected, struct view
         for (size_t m = 0; m < layout->n_metrics; m++)
             write_metric(collected, out, scope, m);
     write_totals(collected, out);
+    if (bound_fill(out) < 0)
+        return snapshot_unref(out);
     *view = collected->view;
     return out;
 }

@@ -139,10 +139,9 @@ static bool add_next(const struct report *report, struct text *out) {
     const struct catalog *catalog = report->view->layout->catalog;
     unsigned groups[VIEW_NEXT_MAX];
     bool found = false;
-    if (report->bound.n == 0 || report->bound.exceeded != JUDGE_YES)
+    if (!verdict_high(report->verdict))
         return false;
-    size_t n =
-        view_next_groups(report->view, report->tree->nodes[report->bound.path[report->bound.n - 1]].metric, groups);
+    size_t n = view_next_groups(report->view, (unsigned)verdict_metric(report->verdict), groups);
     for (size_t i = 0; i < n; i++) {
         const struct catalog_group *group = &catalog->groups[groups[i]];
         if (!adds(report->view->layout->plan, group))

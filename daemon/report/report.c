@@ -118,8 +118,8 @@ const struct report_row *report_find_metric(const struct report *report, unsigne
 }
 
 const struct catalog_metric *report_last(const struct report *report) {
-    const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
-    return &report->view->layout->catalog->metrics[last->metric];
+    const struct verdict *verdict = report->verdict;
+    return &report->view->layout->catalog->metrics[verdict->path[verdict->n - 1]];
 }
 
 const struct report_row *report_find_traffic(const struct report *report, enum traffic traffic, enum report_scope scope,
@@ -197,7 +197,7 @@ static void put_answer(struct report *report, const struct shown *shown) {
     struct text *answer = &report->texts.answer;
     answer->length = 0;
     if (report->tree->n > 0)
-        report->sockets_differ = view_sockets_verdict(shown, &type, report->tree, &report->bound, answer);
+        report->sockets_differ = view_sockets_verdict(shown, &type, answer);
     end(answer);
 }
 
@@ -207,10 +207,9 @@ static int add_answer(struct report *report) {
     if (!report->tree)
         return -ENOMEM;
     tree_evaluate(report->tree, report->snapshot, 0);
-    report->bound = bound_find(report->tree);
     put_answer(report, NULL);
-    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
-        unsigned metric = report->tree->nodes[report->bound.path[report->bound.n - 1]].metric;
+    if (verdict_high(report->verdict)) {
+        unsigned metric = (unsigned)verdict_metric(report->verdict);
         (void)view_next_text(report->view, metric, &texts->next);
         view_sample_command(report->view, metric, &texts->sample);
     }
@@ -222,7 +221,10 @@ static int add_answer(struct report *report) {
 // ---- all of it ----
 
 int report_init(struct report *report, struct view *view, const struct snapshot *snapshot, enum report_scope finest) {
-    *report = (struct report){.view = view, .snapshot = snapshot, .cpu_seconds = cpu_seconds_of(snapshot)};
+    *report = (struct report){.view = view,
+                              .snapshot = snapshot,
+                              .verdict = &snapshot->verdicts[0].now,
+                              .cpu_seconds = cpu_seconds_of(snapshot)};
     int r = add_rows(report, finest);
     if (r == 0)
         r = add_events(report);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "core/diagnosis/bound.h"
+#include "core/diagnosis/tree.h"
 #include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
@@ -47,9 +47,9 @@ struct report {
     size_t n_rows;
     struct report_event *events; // of the host, or of the command's tasks
     size_t n_events;
-    struct tree *tree;   // judged on the host
-    struct bound bound;  // of the host
-    bool sockets_differ; // they are bound by different things (exporters/view/view_sockets.h); the answer names each
+    struct tree *tree;             // judged on the host
+    const struct verdict *verdict; // of the host, in the snapshot
+    bool sockets_differ;           // they are bound by different things; the answer names each
     struct report_texts {
         struct text answer, next, sample; // each ended by '\0'; "" where there is nothing to say
     } texts;

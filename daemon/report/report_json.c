@@ -34,18 +34,17 @@ static void add_event(struct json *json, const struct report_event *event) {
 static const char *said(const struct text *text) { return text->length > 1 ? text->data : NULL; }
 
 static void add_bound(struct json *json, const struct report *report) {
+    const struct verdict *verdict = report->verdict;
     json_string(json, "answer", said(&report->texts.answer));
     json_begin_array(json, "path");
-    for (size_t i = 0; i < report->bound.n; i++)
-        json_string(
-            json, NULL,
-            report->view->layout->catalog->metrics[report->tree->nodes[report->bound.path[i]].metric].export_name);
+    for (size_t i = 0; i < verdict->n; i++)
+        json_string(json, NULL, report->view->layout->catalog->metrics[verdict->path[i]].export_name);
     json_end_array(json);
-    if (report->bound.n == 0 || report->bound.exceeded == JUDGE_UNKNOWN)
+    if (verdict->n == 0 || verdict->high == JUDGE_UNKNOWN)
         json_null(json, "exceeded");
     else
-        json_bool(json, "exceeded", report->bound.exceeded == JUDGE_YES);
-    if (report->bound.n == 0)
+        json_bool(json, "exceeded", verdict->high == JUDGE_YES);
+    if (verdict->n == 0)
         json_null(json, "sockets_differ");
     else
         json_bool(json, "sockets_differ", report->sockets_differ);

@@ -172,7 +172,7 @@ size_t report_line(const struct report *report, const struct screen *screen, boo
         memory_at = out->length + 1;
         text_format(out, " %*s", REPORT_LINE_MEMORY_WIDTH, "-");
     }
-    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES)
+    if (verdict_high(report->verdict))
         put_verdict(report, screen, &columns, out);
     else
         text_string(out, "\n");

@@ -32,22 +32,18 @@ static void put_bar(double share, int columns, const struct screen *screen, stru
     text_string(out, parts[eighths % EIGHTHS]);
 }
 
-static bool on_path(const struct report *report, size_t node) {
-    for (size_t i = 0; i < report->bound.n; i++)
-        if (report->bound.path[i] == node)
+static bool on_path(const struct report *report, unsigned metric) {
+    for (size_t i = 0; i < report->verdict->n; i++)
+        if (report->verdict->path[i] == metric)
             return true;
     return false;
 }
 
 static bool is_shown(const struct report *report, size_t index) {
-    const struct tree *tree = report->tree;
-    bool below = tree->nodes[index].depth == 0;
-    for (size_t i = 0; i < report->bound.n && !below; i++) {
-        size_t parent = report->bound.path[i];
-        below = tree->nodes[index].depth == tree->nodes[parent].depth + 1 && index > parent &&
-                index < tree_next(tree, parent);
-    }
-    return below && report_find_metric(report, tree->nodes[index].metric);
+    const struct tree_node *node = &report->tree->nodes[index];
+    int parent = report->view->layout->catalog->metrics[node->metric].parent;
+    bool below = node->depth == 0 || (parent >= 0 && on_path(report, (unsigned)parent));
+    return below && report_find_metric(report, node->metric);
 }
 
 // How wide the titles are, with their indents.
@@ -97,7 +93,7 @@ static void put_node(const struct report *report, const struct screen *screen, i
                      struct text *out) {
     const struct tree_node *node = &report->tree->nodes[index];
     const struct report_row *row = report_find_metric(report, node->metric);
-    bool marked = on_path(report, index) && report->bound.exceeded == JUDGE_YES && screen->colour;
+    bool marked = on_path(report, node->metric) && verdict_high(report->verdict) && screen->colour;
     int indent = INDENT * (1 + (int)node->depth), room = title > indent ? title - indent : 0;
     text_format(out, "%s%*s%-*.*s ", marked ? RED : "", indent, "", room, room, view_title(row->metric));
     if (!isfinite(row->value)) {
@@ -182,10 +178,9 @@ static bool leads_on(const struct report *report, const struct report_row *row) 
     unsigned groups[VIEW_NEXT_MAX];
     if (strcmp(row->metric->export_name, CATALOG_IPC) == 0)
         return true;
-    if (report->bound.n == 0 || report->bound.exceeded != JUDGE_YES)
+    if (!verdict_high(report->verdict))
         return false;
-    size_t n =
-        view_next_groups(report->view, report->tree->nodes[report->bound.path[report->bound.n - 1]].metric, groups);
+    size_t n = view_next_groups(report->view, (unsigned)verdict_metric(report->verdict), groups);
     for (size_t i = 0; i < n; i++)
         if (in_group(&catalog->groups[groups[i]], catalog, row))
             return true;
@@ -231,7 +226,7 @@ static void put_counts(const struct report *report, struct text *out) {
 
 // ---- all of it ----
 
-static bool has_level1(const struct report *report) { return report->tree->n > 0 && report->bound.n > 0; }
+static bool has_level1(const struct report *report) { return report->tree->n > 0 && report->verdict->n > 0; }
 
 // Each socket has steps of its own where they differ.
 static void put_next(const struct report *report, const struct screen *screen, struct text *out) {

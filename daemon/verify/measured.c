@@ -99,10 +99,9 @@ static void fill_verdict(const struct report *report, struct measured *out) {
         (void)snprintf(share->name, sizeof share->name, "%s", name);
         share->share = node->value;
     }
-    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES)
-        (void)snprintf(
-            out->bound, sizeof out->bound, "%s",
-            report->tree->layout->catalog->metrics[report->tree->nodes[report->bound.path[0]].metric].export_name);
+    if (verdict_high(report->verdict))
+        (void)snprintf(out->bound, sizeof out->bound, "%s",
+                       report->tree->layout->catalog->metrics[report->verdict->path[0]].export_name);
     if (out->n_level1 == 0)
         (void)snprintf(out->reason, sizeof out->reason, "%s", report_reason(report));
 }

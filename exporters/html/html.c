@@ -140,15 +140,16 @@ static int render_first(const struct shown *shown, size_t type, struct text *out
     struct tree *tree = tree_new(view->layout);
     if (!tree)
         return -ENOMEM;
-    tree_evaluate(tree, snapshot, 0);
     render_state(view, snapshot, out);
     render_attention(view, snapshot, out);
-    html_answer_render(shown, type, tree, out);
-    html_sockets_render(shown, type, tree, out);
+    html_answer_render(shown, type, out);
+    html_sockets_render(shown, type, tree->n > 0, out);
     if (shown->history)
         html_history_render(view, shown->history, out);
-    if (tree->n > 0)
+    if (tree->n > 0) {
+        tree_evaluate(tree, snapshot, 0);
         html_tree_render(view, tree, snapshot, out);
+    }
     tree_free(tree);
     return 0;
 }
@@ -168,13 +169,12 @@ static void render_rest(const struct shown_type *type, struct text *out) {
 }
 
 // On a host with several core types, what all of them are bound by.
-static int render_types(const struct shown *shown, struct text *out) {
+static void render_types(const struct shown *shown, struct text *out) {
     struct text answer = {0};
-    int r = view_types_text(shown, &answer);
+    view_types_text(shown, &answer);
     text_string(out, "<section class=\"answer\">\n<h2>What this host is bound by</h2>\n<p class=\"verdict all\">");
     html_put_text(out, &answer);
     text_string(out, "\n</section>\n");
-    return r;
 }
 
 int html_render(const struct shown *shown, struct text *out) {
@@ -183,7 +183,7 @@ int html_render(const struct shown *shown, struct text *out) {
     render_banner(shown->types[0].view, shown->types[0].snapshot, out);
     render_troubles(shown, out);
     if (shown->types[0].view->core_type)
-        r = render_types(shown, out);
+        render_types(shown, out);
     for (size_t i = 0; i < shown->n && r == 0; i++)
         r = render_first(shown, i, out);
     text_string(out, "</div>\n");

@@ -162,20 +162,18 @@ static void put_duration(struct text *out, double seconds) {
 
 void html_put_since(struct text *out, const struct snapshot *snapshot, size_t scope) {
     const struct snapshot_layout *layout = snapshot->layout;
-    double now = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)],
-           since = snapshot->values[snapshot_bound_since(layout, scope)],
-           unwatched = snapshot->values[snapshot_bound_unwatched(layout, scope)];
+    const struct verdict_since *since = &snapshot->verdicts[scope].now.since;
+    double now = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
     char time[VIEW_TIME_MAX];
-    if (!view_time(since, time))
+    if (!view_time(since->seconds, time))
         return;
-    text_format(out, "%s %s", snapshot->values[snapshot_bound_at_least(layout, scope)] > 0 ? "At least since" : "Since",
-                time);
-    if (!(now >= since))
+    text_format(out, "%s %s", since->at_least ? "At least since" : "Since", time);
+    if (!(now >= since->seconds))
         return;
     text_string(out, ", for&nbsp;");
-    put_duration(out, now - since);
-    if (!(unwatched >= 1)) // also NaN
+    put_duration(out, now - since->seconds);
+    if (!(since->unwatched_seconds >= 1)) // also NaN
         return;
     text_string(out, ", of which topdownd did not run for&nbsp;");
-    put_duration(out, unwatched);
+    put_duration(out, since->unwatched_seconds);
 }

@@ -54,12 +54,13 @@ void html_put_next_details(struct text *out, const struct view *view, unsigned m
 // much of that time topdownd did not run; "At least since" if the beginning was not seen. Nothing if it is not known.
 void html_put_since(struct text *out, const struct snapshot *snapshot, size_t scope);
 
-// The largest parts, each of a core type. Those that take a tree leave it evaluated in the host's scope.
+// The largest parts, each of a core type.
 
 // What the host is bound by, since when, and what next; or why that is not known.
-void html_answer_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out);
-// Level 1 and the verdict of each socket, side by side. The first type has what the sockets' memory moves.
-void html_sockets_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out);
+void html_answer_render(const struct shown *shown, size_t type, struct text *out);
+// Level 1 and the verdict of each socket, side by side: `verdicts` is false where the plan has nothing of the decision
+// tree. The first type has what the sockets' memory moves.
+void html_sockets_render(const struct shown *shown, size_t type, bool verdicts, struct text *out);
 // The host's tree, with the path to the bottleneck open.
 void html_tree_render(const struct view *view, const struct tree *tree, const struct snapshot *snapshot,
                       struct text *out);

@@ -121,26 +121,23 @@ static void put_memory(const struct shown *shown, unsigned socket, struct text *
     text_string(out, "</div>\n");
 }
 
-// Returns the node that the socket is bound by, -1: none.
-static int put_verdict(const struct shown *shown, struct tree *tree, const struct snapshot *snapshot, size_t socket,
-                       struct text *out) {
+static void put_verdict(const struct shown *shown, const struct snapshot *snapshot, size_t socket, struct text *out) {
     struct text answer = {0};
-    int node = view_sockets_answer(shown, tree, snapshot, socket, &answer);
+    view_sockets_answer(shown, snapshot, socket, &answer);
     text_string(out, "<p><b>");
     html_put_text(out, &answer);
     text_string(out, "</b><br><small class=\"soft\">");
     html_put_since(out, snapshot, snapshot_scope_socket(socket));
     text_string(out, "</small>\n");
-    return node;
 }
 
-static void put_card(const struct shown *shown, size_t type, struct tree *tree, size_t socket, struct text *out) {
+static void put_card(const struct shown *shown, size_t type, bool verdicts, size_t socket, struct text *out) {
     const struct view *view = shown->types[type].view;
     const struct snapshot *snapshot = shown->types[type].snapshot;
-    int node = -1;
+    int bound = verdict_metric(&snapshot->verdicts[snapshot_scope_socket(socket)].now);
     text_format(out, "<div class=\"card\"><h3>Socket %u</h3>\n", view->layout->topology->sockets[socket].id);
-    if (tree->n > 0)
-        node = put_verdict(shown, tree, snapshot, socket, out);
+    if (verdicts)
+        put_verdict(shown, snapshot, socket, out);
     if (view->layout->plan->level1_unit >= 0) {
         put_bar(view, snapshot, snapshot_scope_socket(socket), out);
         put_shares(view, snapshot, snapshot_scope_socket(socket), out);
@@ -149,18 +146,18 @@ static void put_card(const struct shown *shown, size_t type, struct tree *tree, 
         put_memory(shown, view->layout->topology->sockets[socket].id, out);
         html_boxes_put(shown, view->layout->topology->sockets[socket].id, out);
     }
-    if (node >= 0 && view->layout->topology->n_sockets > 1)
-        html_put_next_details(out, view, tree->nodes[node].metric, "socket", socket);
+    if (bound >= 0 && view->layout->topology->n_sockets > 1)
+        html_put_next_details(out, view, (unsigned)bound, "socket", socket);
     text_string(out, "</div>\n");
 }
 
-void html_sockets_render(const struct shown *shown, size_t type, struct tree *tree, struct text *out) {
+void html_sockets_render(const struct shown *shown, size_t type, bool verdicts, struct text *out) {
     const struct view *view = shown->types[type].view;
     const struct topology *topology = view->layout->topology;
     bool level1 = view->layout->plan->level1_unit >= 0; // else the list of metrics gives the reason
     struct view_memory memory;
     bool shows_memory = type == 0 && view_memory_of(shown, topology->sockets[0].id, &memory);
-    if (!level1 && !shows_memory && (tree->n == 0 || topology->n_sockets == 1))
+    if (!level1 && !shows_memory && (!verdicts || topology->n_sockets == 1))
         return;
     text_string(out, level1 ? "<h2>Pipeline slots in the last round</h2>\n" : "<h2>Sockets in the last round</h2>\n");
     if (view_composite(view))
@@ -169,7 +166,6 @@ void html_sockets_render(const struct shown *shown, size_t type, struct tree *tr
                     "come from adjacent windows.\n");
     text_string(out, "<div class=\"cards\">\n");
     for (size_t s = 0; s < topology->n_sockets; s++)
-        put_card(shown, type, tree, s, out);
+        put_card(shown, type, verdicts, s, out);
     text_string(out, "</div>\n");
-    tree_evaluate(tree, shown->types[type].snapshot, 0);
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/diagnosis/bound.h"
 #include "exporters/html/html_parts.h"
 
 enum { NAME_MAX_SHOWN = 256 };
@@ -18,7 +17,7 @@ struct scene {
     const struct view *view;
     const struct tree *tree;
     const struct snapshot *snapshot;
-    struct bound bound;
+    const struct verdict *verdict;
 };
 
 static const struct catalog_metric *metric_of(const struct scene *scene, size_t node) {
@@ -165,8 +164,8 @@ static void put_about(const struct scene *scene, size_t node, struct text *out) 
 // What is high stays in sight: the path to the bottleneck is open, and every node that is high as one below it is. What
 // is high below a node that is not, the methodology does not look at.
 static bool is_open(const struct scene *scene, size_t node) {
-    for (size_t i = 0; i < scene->bound.n; i++)
-        if (scene->bound.path[i] == node)
+    for (size_t i = 0; i < scene->verdict->n; i++)
+        if (scene->verdict->path[i] == scene->tree->nodes[node].metric)
             return true;
     if (scene->tree->nodes[node].high != JUDGE_YES)
         return false;
@@ -198,7 +197,8 @@ static void put_list(const struct scene *scene, size_t begin, size_t end, struct
 
 void html_tree_render(const struct view *view, const struct tree *tree, const struct snapshot *snapshot,
                       struct text *out) {
-    const struct scene scene = {.view = view, .tree = tree, .snapshot = snapshot, .bound = bound_find(tree)};
+    const struct scene scene = {
+        .view = view, .tree = tree, .snapshot = snapshot, .verdict = &snapshot->verdicts[0].now};
     text_string(out, "<h2>Where the time goes</h2>\n");
     put_list(&scene, 0, tree->n, out);
     text_string(out,

@@ -157,15 +157,15 @@ static int render_document(enum http_page page, const struct shown *shown, size_
 }
 
 // What all core types are bound by.
-static int put_bound(const struct shown *shown, struct text *out) {
+static void put_bound(const struct shown *shown, struct text *out) {
     struct text answer = {0};
-    int r = view_types_text(shown, &answer);
+    view_types_text(shown, &answer);
     text_append(&answer, "", 1);
     text_string(out, "\"bound_text\":");
-    json_put_string(out, r == 0 && !answer.failed ? answer.data : NULL);
+    json_put_string(out, answer.failed ? NULL : answer.data);
     text_string(out, ",");
+    out->failed = out->failed || answer.failed;
     text_free(&answer);
-    return r;
 }
 
 // Renders one document, or on a host with several core types an array with one for each.
@@ -175,7 +175,7 @@ static int render_json(enum http_page page, const struct shown *shown, struct te
     int r = 0;
     text_string(out, "{");
     if (page == HTTP_PAGE_TOPDOWN_HOST)
-        r = put_bound(shown, out);
+        put_bound(shown, out);
     text_string(out, "\"core_types\":[\n");
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i > 0 ? "," : "");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "core/diagnosis/bound.h"
 #include "core/plan/plan_possible.h"
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
@@ -37,17 +38,17 @@ static void go_to_scope(struct scene *scene, size_t scope) {
     tree_evaluate(scene->tree, scene->snapshot, scope);
 }
 
-static const struct catalog_metric *metric_of(const struct scene *scene, size_t node) {
-    return &scene->view->layout->catalog->metrics[scene->tree->nodes[node].metric];
+static const struct catalog_metric *metric_of(const struct scene *scene, unsigned metric) {
+    return &scene->view->layout->catalog->metrics[metric];
 }
 
 // Adds what to look at next, and whether it is measured.
-static void add_next(struct json *json, const struct scene *scene, size_t node) {
+static void add_next(struct json *json, const struct scene *scene, unsigned of) {
     const struct catalog *catalog = scene->view->layout->catalog;
     json_begin_array(json, "next");
     for (size_t i = 0; i < catalog->n_nodes; i++) {
         const struct catalog_node *step = &catalog->nodes[i];
-        for (size_t n = 0; step->metric == scene->tree->nodes[node].metric && n < step->n_next; n++) {
+        for (size_t n = 0; step->metric == of && n < step->n_next; n++) {
             int metric = catalog_find_metric(catalog, step->next[n]),
                 group = catalog_find_group(catalog, step->next[n]);
             if (metric < 0 && group >= 0 && !plan_group_possible(scene->view->layout->plan, (unsigned)group))
@@ -65,10 +66,10 @@ static void add_next(struct json *json, const struct scene *scene, size_t node) 
     json_end_array(json);
 }
 
-// Adds the metric groups to look at, for a node that is high.
-static void add_next_groups(struct json *json, const struct scene *scene, size_t node, bool high) {
+// Adds the metric groups to look at, for a metric that is high.
+static void add_next_groups(struct json *json, const struct scene *scene, unsigned metric, bool high) {
     unsigned groups[VIEW_NEXT_MAX];
-    size_t n = high ? view_next_groups(scene->view, scene->tree->nodes[node].metric, groups) : 0;
+    size_t n = high ? view_next_groups(scene->view, metric, groups) : 0;
     json_begin_array(json, "next_groups");
     for (size_t i = 0; i < n; i++) {
         json_begin_object(json, NULL);
@@ -79,10 +80,10 @@ static void add_next_groups(struct json *json, const struct scene *scene, size_t
     json_end_array(json);
 }
 
-// Adds the command that finds the code behind a node.
-static void add_sample_command(struct json *json, const struct scene *scene, size_t node) {
+// Adds the command that finds the code behind a metric.
+static void add_sample_command(struct json *json, const struct scene *scene, unsigned metric) {
     struct text text = {0};
-    view_sample_command(scene->view, scene->tree->nodes[node].metric, &text);
+    view_sample_command(scene->view, metric, &text);
     text_append(&text, "", 1);
     json_string(json, "sample_command", text.failed ? NULL : text.data);
     json->out->failed = json->out->failed || text.failed;
@@ -90,14 +91,14 @@ static void add_sample_command(struct json *json, const struct scene *scene, siz
 }
 
 // Adds the answer in words. Returns whether the host's sockets differ.
-static bool add_bound_text(struct json *json, const struct scene *scene, const struct bound *bound) {
+static bool add_bound_text(struct json *json, const struct scene *scene, const struct verdict *verdict) {
     struct text text = {0};
     bool differ = false;
     if (scene->scope == 0) {
-        differ = view_sockets_verdict(scene->shown, scene->type, scene->tree, bound, &text);
+        differ = view_sockets_verdict(scene->shown, scene->type, &text);
     } else {
-        view_bound_text(scene->view, scene->tree, bound, scene->snapshot, scene->scope, &text);
-        view_waits_text(scene->shown, scene->tree, bound, scene->scope, &text);
+        view_bound_text(scene->view, verdict, scene->snapshot, scene->scope, &text);
+        view_waits_text(scene->shown, scene->snapshot, verdict, scene->scope, &text);
     }
     text_append(&text, "", 1);
     json_string(json, "text", text.failed ? "" : text.data);
@@ -107,9 +108,9 @@ static bool add_bound_text(struct json *json, const struct scene *scene, const s
 }
 
 // Adds what the memory moves, and what is short, where the answer is memory.
-static void add_memory(struct json *json, const struct scene *scene, const struct bound *bound) {
+static void add_memory(struct json *json, const struct scene *scene, const struct verdict *verdict) {
     struct view_waits waits;
-    if (!view_waits_judge(scene->shown, scene->tree, bound, scene->scope, &waits)) {
+    if (!view_waits_judge(scene->shown, scene->snapshot, verdict, scene->scope, &waits)) {
         json_null(json, "memory");
         return;
     }
@@ -122,42 +123,48 @@ static void add_memory(struct json *json, const struct scene *scene, const struc
     json_end_object(json);
 }
 
-// NaN: not known, as the time itself.
-static void add_since(struct json *json, const struct scene *scene) {
-    const double *values = scene->snapshot->values;
-    const struct snapshot_layout *layout = scene->view->layout;
-    double at_least = values[snapshot_bound_at_least(layout, scene->scope)];
-    json_number(json, "since_timestamp_seconds", values[snapshot_bound_since(layout, scene->scope)]);
-    if (isnan(at_least))
+static void add_since(struct json *json, const struct verdict_since *since) {
+    json_number(json, "since_timestamp_seconds", since->seconds);
+    if (isnan(since->seconds)) {
         json_null(json, "since_at_least");
-    else
-        json_bool(json, "since_at_least", at_least > 0);
-    json_number(json, "unwatched_seconds", values[snapshot_bound_unwatched(layout, scene->scope)]);
+        json_null(json, "unwatched_seconds");
+        return;
+    }
+    json_bool(json, "since_at_least", since->at_least);
+    json_number(json, "unwatched_seconds", since->unwatched_seconds);
+}
+
+// Of the host and the sockets the snapshot has it; single CPUs are judged here.
+static struct verdict verdict_of(const struct scene *scene) {
+    if (scene->scope <= scene->view->layout->topology->n_sockets)
+        return scene->snapshot->verdicts[scene->scope].now;
+    return bound_find(scene->tree);
 }
 
 static void add_bound(struct json *json, const struct scene *scene) {
-    struct bound bound = bound_find(scene->tree);
-    if (bound.n == 0) {
+    struct verdict verdict = verdict_of(scene);
+    if (verdict.n == 0) {
         json_null(json, "bound");
-        json_string(json, "bound_reason", view_bound_reason(scene->view, &bound, scene->snapshot, scene->scope).text);
+        json_string(json, "bound_reason", view_bound_reason(scene->view, &verdict, scene->snapshot, scene->scope).text);
         return;
     }
+    unsigned last = verdict.path[verdict.n - 1];
     json_begin_object(json, "bound");
-    bool differ = add_bound_text(json, scene, &bound);
+    bool differ = add_bound_text(json, scene, &verdict);
     json_begin_array(json, "path");
-    for (size_t i = 0; i < bound.n; i++)
-        json_string(json, NULL, metric_of(scene, bound.path[i])->export_name);
+    for (size_t i = 0; i < verdict.n; i++)
+        json_string(json, NULL, metric_of(scene, verdict.path[i])->export_name);
     json_end_array(json);
-    add_answer(json, "exceeded", bound.exceeded);
-    add_since(json, scene);
+    add_answer(json, "exceeded", verdict.high);
+    add_since(json, &verdict.since);
     json_string(json, "not_told_apart_from",
-                bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
+                verdict.close >= 0 ? metric_of(scene, (unsigned)verdict.close)->export_name : NULL);
     if (scene->scope == 0)
         json_bool(json, "sockets_differ", differ);
-    add_memory(json, scene, &bound);
-    add_next(json, scene, bound.path[bound.n - 1]);
-    add_next_groups(json, scene, bound.path[bound.n - 1], true);
-    add_sample_command(json, scene, bound.path[bound.n - 1]);
+    add_memory(json, scene, &verdict);
+    add_next(json, scene, last);
+    add_next_groups(json, scene, last, true);
+    add_sample_command(json, scene, last);
     json_end_object(json);
     json_null(json, "bound_reason");
 }
@@ -175,7 +182,7 @@ static const char *why_absent(const struct scene *scene, const struct tree_node 
 
 static void add_node(struct json *json, const struct scene *scene, size_t index) {
     const struct tree_node *node = &scene->tree->nodes[index];
-    const struct catalog_metric *metric = metric_of(scene, index);
+    const struct catalog_metric *metric = metric_of(scene, node->metric);
     json_begin_object(json, NULL);
     json_string(json, "metric", metric->export_name);
     json_string(json, "name", metric->name);
@@ -190,10 +197,10 @@ static void add_node(struct json *json, const struct scene *scene, size_t index)
     json_string(json, "threshold", metric->threshold_text);
     json_string(json, "meaning", metric->meaning);
     json_bool(json, "composite", is_composite(scene, node->place));
-    add_next(json, scene, index);
-    add_next_groups(json, scene, index, node->high == JUDGE_YES);
+    add_next(json, scene, node->metric);
+    add_next_groups(json, scene, node->metric, node->high == JUDGE_YES);
     if (node->high == JUDGE_YES)
-        add_sample_command(json, scene, index);
+        add_sample_command(json, scene, node->metric);
     else
         json_null(json, "sample_command");
     json_begin_array(json, "children");

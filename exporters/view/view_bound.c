@@ -3,9 +3,15 @@
 
 #include <stdio.h>
 
-void view_bound_share(const struct tree *tree, size_t node, struct text *out) {
-    const struct catalog_metric *metric = &tree->layout->catalog->metrics[tree->nodes[node].metric];
-    text_format(out, "%s, %.3g %% of %s", view_title(metric), 100 * tree->nodes[node].value, view_whole(metric));
+double view_bound_value(const struct snapshot *snapshot, size_t scope, unsigned metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    return snapshot->values[snapshot_metric(layout, scope, (size_t)layout->plan->place[metric])];
+}
+
+void view_bound_share(const struct snapshot *snapshot, size_t scope, unsigned metric, struct text *out) {
+    const struct catalog_metric *of = &snapshot->layout->catalog->metrics[metric];
+    text_format(out, "%s, %.3g %% of %s", view_title(of), 100 * view_bound_value(snapshot, scope, metric),
+                view_whole(of));
 }
 
 static bool reads(const struct catalog *catalog, const struct formula *formula, unsigned event) {
@@ -50,38 +56,37 @@ static void write_missing(const struct view *view, const struct snapshot *snapsh
         (void)snprintf(reason->text, sizeof reason->text, "%s", view_absent_text(view, snapshot, scope, metric));
 }
 
-struct view_bound_reason view_bound_reason(const struct view *view, const struct bound *bound,
+struct view_bound_reason view_bound_reason(const struct view *view, const struct verdict *verdict,
                                            const struct snapshot *snapshot, size_t scope) {
     struct view_bound_reason reason = {"no metric group that is measured here says what the CPUs are bound by"};
-    if (bound->missing >= 0)
-        write_missing(view, snapshot, scope, (size_t)bound->missing, &reason);
+    if (verdict->missing >= 0)
+        write_missing(view, snapshot, scope, (size_t)view->layout->plan->place[verdict->missing], &reason);
     return reason;
 }
 
-void view_bound_text(const struct view *view, const struct tree *tree, const struct bound *bound,
-                     const struct snapshot *snapshot, size_t scope, struct text *out) {
-    if (bound->n == 0) {
-        text_format(out, "Not known: %s.", view_bound_reason(view, bound, snapshot, scope).text);
+void view_bound_text(const struct view *view, const struct verdict *verdict, const struct snapshot *snapshot,
+                     size_t scope, struct text *out) {
+    if (verdict->n == 0) {
+        text_format(out, "Not known: %s.", view_bound_reason(view, verdict, snapshot, scope).text);
         return;
     }
-    const struct tree_node *last = &tree->nodes[bound->path[bound->n - 1]];
-    const char *meaning = tree->layout->catalog->metrics[last->metric].meaning;
-    if (bound->exceeded != JUDGE_YES)
+    const struct catalog_metric *metrics = view->layout->catalog->metrics;
+    const char *meaning = metrics[verdict->path[verdict->n - 1]].meaning;
+    if (verdict->high != JUDGE_YES)
         text_string(out, "Nothing stands out. The largest share: ");
-    for (size_t i = 0; i < bound->n; i++) {
+    for (size_t i = 0; i < verdict->n; i++) {
         text_string(out, i > 0 ? "; in it " : "");
-        view_bound_share(tree, bound->path[i], out);
+        view_bound_share(snapshot, scope, verdict->path[i], out);
     }
-    if (bound->exceeded == JUDGE_YES)
+    if (verdict->high == JUDGE_YES)
         text_format(out, ".%s%s", meaning[0] ? " " : "", meaning);
-    else if (bound->exceeded == JUDGE_NO)
+    else if (verdict->high == JUDGE_NO)
         text_string(out, ". No share of the first level is above its threshold.");
     else
         text_string(out, ". Not every threshold of the first level could be judged.");
-    if (bound->close == tree->n)
+    if (verdict->close < 0)
         return;
-    const struct tree_node *first = &tree->nodes[bound->path[0]];
-    text_format(out, " %s cannot be told apart from ", view_title(&tree->layout->catalog->metrics[first->metric]));
-    view_bound_share(tree, bound->close, out);
+    text_format(out, " %s cannot be told apart from ", view_title(&metrics[verdict->path[0]]));
+    view_bound_share(snapshot, scope, (unsigned)verdict->close, out);
     text_string(out, ": their 95 % intervals overlap.");
 }

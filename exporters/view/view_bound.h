@@ -4,22 +4,24 @@
 
 // Describes a scope's bottleneck, for people.
 
-#include "core/diagnosis/bound.h"
 #include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
-// The answer in a sentence or two, for the scope in which the tree was last evaluated.
-void view_bound_text(const struct view *view, const struct tree *tree, const struct bound *bound,
-                     const struct snapshot *snapshot, size_t scope, struct text *out);
+// The answer in a sentence or two.
+void view_bound_text(const struct view *view, const struct verdict *verdict, const struct snapshot *snapshot,
+                     size_t scope, struct text *out);
 
-// One node: its title, its share, and of what. For the scope in which the tree was last evaluated.
-void view_bound_share(const struct tree *tree, size_t node, struct text *out);
+// The share of a metric of a verdict's path, as exported.
+double view_bound_value(const struct snapshot *snapshot, size_t scope, unsigned metric);
+
+// The same with its title, and of what it is a share.
+void view_bound_share(const struct snapshot *snapshot, size_t scope, unsigned metric, struct text *out);
 
 // Why the bottleneck is unknown, if it is; with the event that never counts.
 struct view_bound_reason {
     char text[256];
 };
-struct view_bound_reason view_bound_reason(const struct view *view, const struct bound *bound,
+struct view_bound_reason view_bound_reason(const struct view *view, const struct verdict *verdict,
                                            const struct snapshot *snapshot, size_t scope);
 
 #endif

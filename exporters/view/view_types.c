@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/view/view_types.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "core/diagnosis/bound.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_waits.h"
 
@@ -16,23 +14,18 @@ struct answer {
 };
 
 // What the memory of all types moves is told by the first one that waits for it.
-static int find_answer(const struct shown *shown, size_t i, struct answer *out, struct text *memory) {
+static struct answer find_answer(const struct shown *shown, size_t i, struct text *memory) {
     const struct shown_type *type = &shown->types[i];
-    struct tree *tree = tree_new(type->view->layout);
-    if (!tree)
-        return -ENOMEM;
-    tree_evaluate(tree, type->snapshot, 0);
-    struct bound bound = bound_find(tree);
-    *out = (struct answer){.known = bound.n > 0};
-    if (bound.n > 0 && bound.exceeded == JUDGE_YES) {
-        const struct tree_node *last = &tree->nodes[bound.path[bound.n - 1]];
-        out->metric = &tree->layout->catalog->metrics[last->metric];
-        out->share = last->value;
+    const struct verdict *verdict = &type->snapshot->verdicts[0].now;
+    struct answer answer = {.known = verdict->n > 0};
+    if (verdict_high(verdict)) {
+        unsigned last = verdict->path[verdict->n - 1];
+        answer.metric = &type->view->layout->catalog->metrics[last];
+        answer.share = view_bound_value(type->snapshot, 0, last);
     }
     if (memory->length == 0)
-        view_waits_text(shown, tree, &bound, 0, memory);
-    tree_free(tree);
-    return 0;
+        view_waits_text(shown, type->snapshot, verdict, 0, memory);
+    return answer;
 }
 
 static bool same(const struct answer *a, const struct answer *b) {
@@ -70,17 +63,13 @@ static void put_answers(const struct shown *shown, const struct answer answers[S
     text_string(out, ".");
 }
 
-int view_types_text(const struct shown *shown, struct text *out) {
+void view_types_text(const struct shown *shown, struct text *out) {
     struct answer answers[SHOWN_TYPES_MAX];
     struct text memory = {0};
-    int r = 0;
-    for (size_t i = 0; i < shown->n && r == 0; i++)
-        r = find_answer(shown, i, &answers[i], &memory);
-    if (r == 0) {
-        put_answers(shown, answers, out);
-        text_append(out, memory.data, memory.length);
-    }
+    for (size_t i = 0; i < shown->n; i++)
+        answers[i] = find_answer(shown, i, &memory);
+    put_answers(shown, answers, out);
+    text_append(out, memory.data, memory.length);
     out->failed = out->failed || memory.failed;
     text_free(&memory);
-    return r;
 }

@@ -8,7 +8,7 @@
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
 
-// Appends the answer as a sentence. Returns 0 or -ENOMEM.
-int view_types_text(const struct shown *shown, struct text *out);
+// Appends the answer as a sentence.
+void view_types_text(const struct shown *shown, struct text *out);
 
 #endif

@@ -46,10 +46,10 @@ static const struct conclusion {
 
 // ---- of which scope ----
 
-static enum catalog_waits waits_of(const struct tree *tree, const struct bound *bound) {
-    if (bound->n == 0 || bound->exceeded != JUDGE_YES)
+static enum catalog_waits waits_of(const struct snapshot *snapshot, const struct verdict *verdict) {
+    if (!verdict_high(verdict))
         return WAITS_NONE;
-    return tree->layout->catalog->metrics[tree->nodes[bound->path[bound->n - 1]].metric].waits;
+    return snapshot->layout->catalog->metrics[verdict_metric(verdict)].waits;
 }
 
 // The sockets whose memory the scope has: from *first, and how many.
@@ -60,10 +60,10 @@ static size_t sockets_of(const struct topology *topology, size_t scope, size_t *
     return scope == 0 ? topology->n_sockets : 1;
 }
 
-static bool judge_socket(const struct shown *shown, const struct tree *tree, enum catalog_waits waits, size_t socket,
-                         struct view_waits *out) {
+static bool judge_socket(const struct shown *shown, const struct topology *topology, enum catalog_waits waits,
+                         size_t socket, struct view_waits *out) {
     struct view_memory memory;
-    if (!view_memory_of(shown, tree->layout->topology->sockets[socket].id, &memory) || !isfinite(memory.all))
+    if (!view_memory_of(shown, topology->sockets[socket].id, &memory) || !isfinite(memory.all))
         return false;
     *out = (struct view_waits){.bytes = memory.all,
                                .peak = memory.peak,
@@ -80,17 +80,17 @@ static bool follow_alike(const struct view_waits *a, const struct view_waits *b)
 }
 
 // A scope is all its sockets; *alike tells whether the same follows for each.
-static bool judge(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                  struct view_waits *out, bool *alike) {
-    enum catalog_waits waits = waits_of(tree, bound);
-    size_t first, n = sockets_of(tree->layout->topology, scope, &first);
+static bool judge(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                  size_t scope, struct view_waits *out, bool *alike) {
+    enum catalog_waits waits = waits_of(snapshot, verdict);
+    size_t first, n = sockets_of(snapshot->layout->topology, scope, &first);
     struct view_waits all = {.bytes = 0};
     *alike = true;
     if (!shown)
         return false;
     for (size_t s = first; s < first + n; s++) {
         struct view_waits each;
-        if (!judge_socket(shown, tree, waits, s, &each))
+        if (!judge_socket(shown, snapshot->layout->topology, waits, s, &each))
             return false;
         *alike = *alike && (s == first || follow_alike(&each, &all));
         all.bytes += each.bytes;
@@ -105,10 +105,10 @@ static bool judge(const struct shown *shown, const struct tree *tree, const stru
     return n > 0;
 }
 
-bool view_waits_judge(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                      struct view_waits *out) {
+bool view_waits_judge(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                      size_t scope, struct view_waits *out) {
     bool alike;
-    return judge(shown, tree, bound, scope, out, &alike);
+    return judge(shown, snapshot, verdict, scope, out, &alike);
 }
 
 // ---- for people ----
@@ -136,13 +136,13 @@ static void put_sentence(const struct view_waits *of, enum catalog_waits waits, 
         text_format(out, ", %.0f %% of its peak.", 100 * of->share_of_peak);
 }
 
-void view_waits_text(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                     struct text *out) {
-    const struct topology *topology = tree->layout->topology;
-    enum catalog_waits waits = waits_of(tree, bound);
+void view_waits_text(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                     size_t scope, struct text *out) {
+    const struct topology *topology = snapshot->layout->topology;
+    enum catalog_waits waits = waits_of(snapshot, verdict);
     struct view_waits all;
     bool alike;
-    if (waits == WAITS_NONE || !judge(shown, tree, bound, scope, &all, &alike))
+    if (waits == WAITS_NONE || !judge(shown, snapshot, verdict, scope, &all, &alike))
         return;
     if (alike) {
         put_sentence(&all, waits, "", out);
@@ -152,17 +152,17 @@ void view_waits_text(const struct shown *shown, const struct tree *tree, const s
         struct view_waits each;
         char whose[sizeof " of socket " + 10];
         (void)snprintf(whose, sizeof whose, " of socket %u", topology->sockets[s].id);
-        if (judge_socket(shown, tree, waits, s, &each))
+        if (judge_socket(shown, snapshot->layout->topology, waits, s, &each))
             put_sentence(&each, waits, whose, out);
     }
 }
 
-void view_waits_words(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                      struct text *out) {
-    enum catalog_waits waits = waits_of(tree, bound);
+void view_waits_words(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                      size_t scope, struct text *out) {
+    enum catalog_waits waits = waits_of(snapshot, verdict);
     struct view_waits all;
     bool alike;
-    if (waits == WAITS_NONE || !judge(shown, tree, bound, scope, &all, &alike) || !isfinite(all.share_of_peak))
+    if (waits == WAITS_NONE || !judge(shown, snapshot, verdict, scope, &all, &alike) || !isfinite(all.share_of_peak))
         return;
     const char *words = CONCLUSIONS[waits][bus_of(all.share_of_peak)].words;
     if (all.beyond) {

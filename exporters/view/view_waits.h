@@ -6,7 +6,6 @@
 // moves: near its peak, bandwidth is short; far from it, each access takes its time (latency). docs/measurement.md has
 // the reasons for the two limits.
 
-#include "core/diagnosis/bound.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
 
@@ -31,21 +30,21 @@ struct view_waits {
     enum view_waits_lack lack;
 };
 
-// Judges the scope in which the tree was last evaluated. The memory of a CPU is that of its socket; the host lacks what
+// Judges a scope of a snapshot by its verdict. The memory of a CPU is that of its socket; the host lacks what
 // all its sockets lack. `shown` may be NULL. False: the scope's bottleneck says nothing of memory, or nothing tells
 // what its memory moves.
-bool view_waits_judge(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                      struct view_waits *out);
+bool view_waits_judge(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                      size_t scope, struct view_waits *out);
 
 // Appends the same as a sentence after a space, or nothing: " The memory moves 267.4 GB/s, 87 % of its peak and near
 // it: bandwidth." Where sockets lack different things, one for each. Where more was moved than the peak: " The memory
 // moves 92.0 GB/s, more than its stated peak of 50.0 GB/s, so that peak (uncore.peak) must be wrong."
-void view_waits_text(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                     struct text *out);
+void view_waits_text(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                     size_t scope, struct text *out);
 
 // Appends ", its memory at 87 % of its peak: bandwidth", or words for a peak that must be wrong, or nothing.
-void view_waits_words(const struct shown *shown, const struct tree *tree, const struct bound *bound, size_t scope,
-                      struct text *out);
+void view_waits_words(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
+                      size_t scope, struct text *out);
 
 // True if more was moved than this peak allows: it must be wrong.
 bool view_waits_beyond(double bytes, double peak);

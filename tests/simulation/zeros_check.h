@@ -70,13 +70,11 @@ static inline bool is_true(const struct pipeline *p, size_t m) {
 
 // What the host is bound by, as text: the names of the path and whether they are high.
 static inline void tell_bound(const struct pipeline *p, char *out, size_t size) {
-    const struct tree *tree = diagnosis_tree(p->diagnosis);
-    struct bound bound = bound_find(tree);
-    (void)snprintf(out, size, "%d", (int)bound.exceeded);
-    for (size_t i = 0; i < bound.n; i++) {
+    const struct verdict *verdict = &p->snapshot->verdicts[0].now;
+    (void)snprintf(out, size, "%d", (int)verdict->high);
+    for (size_t i = 0; i < verdict->n; i++) {
         size_t length = strlen(out);
-        (void)snprintf(out + length, size - length, " %s",
-                       tree->layout->catalog->metrics[tree->nodes[bound.path[i]].metric].name);
+        (void)snprintf(out + length, size - length, " %s", p->layout->catalog->metrics[verdict->path[i]].name);
     }
 }
 

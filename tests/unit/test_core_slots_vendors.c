@@ -14,16 +14,13 @@ static double total_of(const struct machine *machine, enum category category) {
 }
 
 static enum category verdict_of(const struct machine *machine) {
-    struct tree *tree = tree_new(machine->layout);
-    assert_non_null(tree);
-    tree_evaluate(tree, machine->snapshot, 0);
-    struct bound bound = bound_find(tree);
-    assert_true(bound.n > 0);
+    assert_int_equal(bound_fill(machine->snapshot), 0);
+    const struct verdict *verdict = &machine->snapshot->verdicts[0].now;
+    assert_true(verdict->n > 0);
     const struct catalog_level1 *level1 = &machine->catalog->level1;
     size_t i = 0;
-    while (level1->categories[i].metric != tree->nodes[bound.path[0]].metric)
+    while (level1->categories[i].metric != verdict->path[0])
         assert_true(++i < level1->n_categories);
-    tree_free(tree);
     return level1->categories[i].category;
 }
 

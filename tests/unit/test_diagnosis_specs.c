@@ -6,6 +6,7 @@
 
 #include "config/spec/spec_json.h"
 #include "core/adapt/adapt.h"
+#include "core/diagnosis/bound.h"
 #include "exporters/json/json.h"
 
 // On every shipped spec, for any values: JSON's tree, its answer and the adaptive schedule agree.
@@ -143,9 +144,10 @@ static void check_bound(const struct run *run, const cJSON *bound) {
     }
 }
 
-static void read_json(struct run *run, const struct snapshot *snapshot) {
+static void read_json(struct run *run, struct snapshot *snapshot) {
     struct view view = {.layout = run->layout, .pmu = "cpu"};
     struct text text = {0};
+    assert_int_equal(bound_fill(snapshot), 0);
     assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &view, .snapshot = snapshot}}}, 0,
                                          JSON_HOST, &text),
                      0);

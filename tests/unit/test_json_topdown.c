@@ -70,28 +70,25 @@ static void test_the_catalog_is_as_on_file(void **state) {
 }
 
 // What the scope is bound by: its path as "a/b", and the text.
-static void find_bound(const struct exporter_host *host, const struct snapshot *snapshot, char path[256],
-                       char sentence[1024], enum judge_answer *exceeded) {
-    struct tree *tree = tree_new(host->layout);
-    assert_non_null(tree);
-    tree_evaluate(tree, snapshot, 0);
-    struct bound bound = bound_find(tree);
+static void find_bound(const struct exporter_host *host, struct snapshot *snapshot, char path[256], char sentence[1024],
+                       enum judge_answer *exceeded) {
+    const struct verdict *verdict = &snapshot->verdicts[0].now;
+    host_judge(snapshot);
     path[0] = '\0';
-    for (size_t i = 0; i < bound.n; i++) {
+    for (size_t i = 0; i < verdict->n; i++) {
         strcat(path, i > 0 ? "/" : "");
-        strcat(path, host->catalog->metrics[tree->nodes[bound.path[i]].metric].name);
+        strcat(path, host->catalog->metrics[verdict->path[i]].name);
     }
     struct text text = {0};
-    view_bound_text(&host->view, tree, &bound, snapshot, 0, &text);
+    view_bound_text(&host->view, verdict, snapshot, 0, &text);
     text_append(&text, "", 1);
     assert_false(text.failed);
     (void)snprintf(sentence, 1024, "%s", text.data);
-    *exceeded = bound.exceeded;
+    *exceeded = verdict->high;
     text_free(&text);
-    tree_free(tree);
 }
 
-static void assert_bound(const struct exporter_host *host, const struct snapshot *snapshot, const char *expected_path,
+static void assert_bound(const struct exporter_host *host, struct snapshot *snapshot, const char *expected_path,
                          enum judge_answer expected_exceeded, const char *expected_sentence) {
     char path[256], sentence[1024];
     enum judge_answer exceeded;
@@ -474,7 +471,7 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     assert_true(contains(&text, "With 95 % certainty between 8.22 and 9.78 %: "));
     assert_true(contains(&text, "Shares of clock cycles overlap and do not add up. "));
     assert_false(contains(&text, " title=\"")); // nothing is told by a tooltip alone
-    snapshot->values[snapshot_bound_since(host.layout, 0)] = NAN;
+    snapshot->verdicts[0].now.since = verdict_since_unknown();
     text.length = 0;
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
                      0);

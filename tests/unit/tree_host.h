@@ -97,6 +97,8 @@ static inline struct snapshot *tree_snapshot(const struct exporter_host *host) {
     snapshot->values[snapshot_bound_since(host->layout, 0)] = 1699999940.5; // of the host alone
     snapshot->values[snapshot_bound_at_least(host->layout, 0)] = 0;
     snapshot->values[snapshot_bound_unwatched(host->layout, 0)] = 0;
+    snapshot->verdicts[0].now.since = (struct verdict_since){.seconds = 1699999940.5};
+    host_judge(snapshot);
     return snapshot;
 }
 

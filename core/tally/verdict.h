@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_TALLY_VERDICT_H
+#define TOPDOWND_CORE_TALLY_VERDICT_H
+
+// What a scope is bound by, as one value. diagnosis_round works it out once for the host and each socket of a snapshot
+// (bound_fill, of a snapshot that no diagnosis takes). Every output reads it from the snapshot and judges nothing, so
+// that no two can disagree. Of single CPUs it is worked out when somebody asks (core/diagnosis/bound.h).
+//
+// There are two: that of the last round, which agrees with the numbers beside it, and the lasting one, which a noisy
+// round does not change.
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+// Whether something is high: NO or YES; UNKNOWN if that depends on a missing value.
+enum judge_answer { JUDGE_NO, JUDGE_YES, JUDGE_UNKNOWN };
+
+enum { VERDICT_PATH_MAX = 32 };                             // deeper nodes of the tree are left out
+enum { VERDICT_NOTHING_HIGH = -1, VERDICT_NOT_KNOWN = -2 }; // in place of a metric
+
+struct verdict_since {
+    double seconds;           // since the epoch; NaN: not known
+    double unwatched_seconds; // of the time since then, in which topdownd did not run
+    bool at_least;            // its beginning was not seen, so that it may be older
+};
+
+// Metrics are those of the catalog that others name (catalog_metric_named).
+struct verdict {
+    size_t n;                        // metrics of the path; 0: nothing is known
+    unsigned path[VERDICT_PATH_MAX]; // root first; the last one tells which steps follow (core/diagnosis/next.h)
+    enum judge_answer high;          // NO: none is, the path is only the largest share; UNKNOWN: none is known to be
+    int close;                       // the largest other root that cannot be told apart from the first one; -1: none
+    int missing;                     // the root that is asked for the reason if nothing is known; -1: the plan has none
+    struct verdict_since since;
+};
+
+struct verdict_lasting {
+    int metric; // the last one of the path, which identifies it; or VERDICT_NOTHING_HIGH, VERDICT_NOT_KNOWN
+    struct verdict_since since;
+    bool certain; // the last round gives the same one, and its intervals leave no doubt of it
+};
+
+struct verdict_scope {
+    struct verdict now;
+    struct verdict_lasting lasting;
+};
+
+static inline struct verdict_since verdict_since_unknown(void) {
+    return (struct verdict_since){.seconds = NAN, .unwatched_seconds = NAN};
+}
+
+// The verdict of a scope of which nothing is known.
+static inline struct verdict_scope verdict_unknown(int missing) {
+    return (struct verdict_scope){
+        .now = {.high = JUDGE_UNKNOWN, .close = -1, .missing = missing, .since = verdict_since_unknown()},
+        .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()}};
+}
+
+// True if the scope is bound by something: the path's metrics are high.
+static inline bool verdict_high(const struct verdict *verdict) { return verdict->n > 0 && verdict->high == JUDGE_YES; }
+
+// The metric that identifies it.
+static inline int verdict_metric(const struct verdict *verdict) {
+    return verdict->n == 0         ? VERDICT_NOT_KNOWN
+           : verdict_high(verdict) ? (int)verdict->path[verdict->n - 1]
+                                   : VERDICT_NOTHING_HIGH;
+}
+
+#endif
