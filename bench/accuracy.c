@@ -32,9 +32,9 @@
 #include "bench/accuracy/goals.h"
 #include "bench/accuracy/held.h"
 #include "bench/accuracy/jobs.h"
+#include "bench/accuracy/rates.h"
 #include "bench/accuracy/sizes.h"
 #include "bench/accuracy/trial.h"
-#include "config/scenario/scenario_json.h"
 #include "config/spec/spec_json.h"
 
 enum { COMPARISON_N = 4, COMPARISON_SECONDS = 300 }; // settings by loads
@@ -66,31 +66,6 @@ static void *array(size_t n, size_t size) {
 }
 
 // ---- the rig ----
-
-static void load_rates(struct rig *rig, const char *spec) {
-    char path[96];
-    static const char *const names[MIX_N] = {"web", "database", "batch", "idle", "sleep"};
-    struct errors errors = {0};
-    struct scenario *scenario;
-    (void)snprintf(path, sizeof path, "bench/accuracy/%.40s.json", spec);
-    int r = scenario_json_load(path, &errors, &scenario);
-    if (r < 0)
-        accuracy_fail(path, r);
-    rig->rates = array(MIX_N * rig->catalog->n_events, sizeof *rig->rates);
-    for (size_t mix = 0; mix < MIX_N; mix++) {
-        double *rates = rig->rates + mix * rig->catalog->n_events;
-        for (size_t l = 0; l < scenario->n_loads; l++) {
-            const struct scenario_keyframe *frame = &scenario->loads[l].keyframes[0];
-            for (size_t i = 0; strcmp(scenario->loads[l].name, names[mix]) == 0 && i < frame->n_rates; i++) {
-                int event = catalog_find_event(rig->catalog, frame->rates[i].event);
-                if (event < 0)
-                    accuracy_fail(frame->rates[i].event, -EINVAL);
-                rates[event] = frame->rates[i].per_second;
-            }
-        }
-    }
-    scenario_free(scenario);
-}
 
 // The plan of a rig's setting.
 struct wanted {
@@ -214,7 +189,7 @@ static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsign
     int r = spec_json_load(path, NULL, &errors, &rig->catalog);
     if (r < 0)
         accuracy_fail(path, r);
-    load_rates(rig, spec);
+    rig->rates = rates_load(rig->catalog, spec);
     rig->selections = array(rig->catalog->n_groups, sizeof *rig->selections);
     rig->request = (struct plan_request){.catalog = rig->catalog,
                                          .general_counters = rig->catalog->general_counters,

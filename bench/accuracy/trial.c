@@ -290,8 +290,8 @@ static void draw_rates(struct trial *t, uint64_t seed) {
         t->rates[i] = t->setting->rates[i] * (1 + RATE_SPREAD * (2 * load_uniform(&state) - 1));
 }
 
-static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, double seconds,
-                        uint64_t seed) {
+void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, double seconds,
+                 uint64_t seed) {
     const struct plan *plan = setting->plan;
     size_t cpus = setting->n_cpus > 1 && kind->cpus > setting->n_cpus ? kind->cpus : setting->n_cpus;
     *t = (struct trial){.setting = setting, .plan = plan, .n_cpus = cpus, .state = seed};
@@ -313,13 +313,13 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     size_t *place = array(t->n_events, sizeof *place);
     double beat = kind->beats_with_rival ? (double)list_events(t, place) * TICK : (double)plan->round_ns * 1e-9;
     free(place);
-    for (unsigned cpu = 0; cpu < cpus; cpu++)
-        load_init(&t->loads[cpu], kind, seconds, beat, seed, cpu, (unsigned)cpus);
+    for (unsigned cpu = 0, alike = setting->siblings > 1 ? setting->siblings : 1; cpu < cpus; cpu++)
+        load_init(&t->loads[cpu], kind, seconds, beat, seed, cpu / alike, (unsigned)cpus / alike);
     if (setting->adaptive)
         trial_adapt_begin(t);
 }
 
-static void trial_end(struct trial *t) {
+void trial_end(struct trial *t) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
         load_free(&t->loads[cpu]);
     diagnosis_free(t->diagnosis);

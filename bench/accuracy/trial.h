@@ -24,6 +24,7 @@ struct setting {
     struct snapshot_layout *layouts[SETTING_LAYOUTS_MAX]; // of the same plan for n_cpus, and for the most of any load
     const struct plan *plan;                              // theirs: the trial runs its round
     unsigned n_cpus, n_counters;
+    unsigned siblings;   // so many CPUs in a row do the same at the same times; 0: one
     const double *rates; // [mix][catalog event]
     double seconds;
     bool first_only; // only the first CPU is judged; the others are there because the schedule is another one then

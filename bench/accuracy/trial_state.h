@@ -33,6 +33,11 @@ struct trial {
 // The CPUs that are judged: the first ones.
 static inline size_t trial_n_judged(const struct trial *t) { return t->setting->first_only ? 1 : t->n_cpus; }
 
+// trial.c: draws the loads of so many seconds; and frees all.
+void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, double seconds,
+                 uint64_t seed);
+void trial_end(struct trial *t);
+
 // topology.c
 struct topology *trial_topology(size_t n_cpus);
 
