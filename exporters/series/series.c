@@ -129,24 +129,21 @@ void series_add_fixed(struct series *series, const struct series_label *labels, 
     add_series(series, (struct series_line){.head = pool_since(series, begin), .kind = SERIES_FIXED});
 }
 
-// ---- series of scopes ----
+// ---- series of types and scopes ----
 
-void series_begin(struct series *series, size_t type, const char *core_type, size_t n_scopes) {
+const struct view *series_begin_type(struct series *series, size_t type) {
+    const struct view *view = series->shown->types[type].view;
     struct series_memo *memo = &series->memos[type];
     series->source = type;
-    series->core_type = core_type;
+    series->core_type = view->core_type;
     if (!memo->scopes)
-        memo->scopes = calloc(n_scopes, sizeof *memo->scopes);
+        memo->scopes = calloc(view->layout->n_scopes, sizeof *memo->scopes);
     series->failed = series->failed || !memo->scopes;
+    return view;
 }
 
-void series_begin_memory(struct series *series) {
-    series->source = FROM_MEMORY;
-    series->core_type = NULL;
-}
-
-void series_begin_health(struct series *series) {
-    series->source = FROM_HEALTH;
+void series_begin_source(struct series *series, enum series_source source) {
+    series->source = source;
     series->core_type = NULL;
 }
 
@@ -160,16 +157,16 @@ void series_end(struct series *series) {
     series->memos = NULL;
 }
 
-static struct series_part find_scope(struct series *series, size_t scope, const struct series_label *labels,
-                                     size_t n_labels) {
+static struct series_part find_scope(struct series *series, const struct series_labels *scope) {
+    const struct series_label labels[] = {{"socket", scope->socket}, {"cpu", scope->cpu}};
     if (series->failed)
         return (struct series_part){0};
-    struct series_part *part = &series->memos[series->source].scopes[scope];
+    struct series_part *part = &series->memos[series->source].scopes[scope->scope];
     if (part->length > 0)
         return *part;
     size_t begin = series->pool.length;
     char separator = '{';
-    add_labels(series, &separator, labels, n_labels);
+    add_labels(series, &separator, labels, scope->n);
     return *part = pool_since(series, begin);
 }
 
@@ -201,15 +198,14 @@ static struct series_part find_tail(struct series *series, const struct series_l
     return add_tail(series, label);
 }
 
-void series_add_shared(struct series *series, size_t scope, const struct series_label *labels, size_t n_labels,
-                       const struct series_label *more, enum series_kind kind, size_t value) {
-    static const struct series_label none = {NULL, NULL};
+void series_add_scoped(struct series *series, const struct series_labels *scope, const char *name, const char *value,
+                       enum series_kind kind, size_t index) {
     if (series->failed)
         return;
-    struct series_part head = find_scope(series, scope, labels, n_labels),
-                       tail = find_tail(series, more ? more : &none);
+    const struct series_label label = {name, value};
+    struct series_part head = find_scope(series, scope), tail = find_tail(series, &label);
     add_series(series,
-               (struct series_line){.head = head, .tail = tail, .value = (uint32_t)value, .kind = (uint16_t)kind});
+               (struct series_line){.head = head, .tail = tail, .value = (uint32_t)index, .kind = (uint16_t)kind});
 }
 
 struct series *series_free(struct series *series) {

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "core/spec/family.h"
 #include "exporters/health/health.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
@@ -60,6 +61,8 @@ struct series {
     double scales[SERIES_SCALES_MAX];
     size_t n_scales;
     // While the series are made (series_private.h):
+    const struct shown *shown; // borrowed
+    enum family family;        // being added, if it is one of the table
     struct series_memo *memos; // by core type
     size_t n_memos;
     bool simulated;        // every series gets simulated="true"

@@ -52,8 +52,8 @@ static const char *find_category(const struct tree *tree, size_t node) {
 static void add_node(struct series *series, const struct view *view, const struct tree *tree, size_t node,
                      const struct words *words) {
     const char *category = find_category(tree, node);
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
+    for (size_t s = 0; s < series_n_scopes(view, OF_SOCKETS); s++) {
+        struct series_labels scope = series_scope(view, OF_SOCKETS, s);
         struct series_label labels[4] = {{"socket", scope.socket}, {"path", words->path.data}};
         size_t n = 2;
         if (category)
@@ -90,8 +90,8 @@ void series_add_bounds(struct series *series, const struct view *view) {
     size_t before = series->n_lines;
     add_tree(series, view, tree);
     series->n_rare += series->n_lines - before; // each socket has one of these, or that of no path, below
-    for (size_t s = 0; s < view->layout->topology->n_sockets && tree->n > 0; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
+    for (size_t s = 0; s < series_n_scopes(view, OF_SOCKETS) && tree->n > 0; s++) {
+        struct series_labels scope = series_scope(view, OF_SOCKETS, s);
         const struct series_label labels[] = {{"socket", scope.socket}, {"path", "none"}};
         series_add(series, "", labels, 2, SERIES_WHOLE,
                    snapshot_verdict(view->layout, scope.scope, view->layout->n_metrics));
@@ -100,7 +100,7 @@ void series_add_bounds(struct series *series, const struct view *view) {
 }
 
 // False: the plan has nothing of the tree, so that there never is a verdict.
-static bool has_tree(struct series *series, const struct view *view) {
+bool series_has_tree(struct series *series, const struct view *view) {
     struct tree *tree = tree_new(view->layout);
     bool any = tree && tree->n > 0;
     series->failed = series->failed || !tree;
@@ -108,28 +108,14 @@ static bool has_tree(struct series *series, const struct view *view) {
     return any;
 }
 
-// One value of each socket's verdict.
-static void add_sockets(struct series *series, const struct view *view, enum series_kind kind,
-                        size_t (*place)(const struct snapshot_layout *layout, size_t scope)) {
-    if (!has_tree(series, view))
-        return;
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_scoped(series, &scope, NULL, NULL, kind, place(view->layout, scope.scope));
-    }
+void series_add_bound_since(struct series *series, const struct view *view, const struct series_labels *scope) {
+    series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_verdict_since(view->layout, scope->scope));
 }
 
-void series_add_bounds_since(struct series *series, const struct view *view) {
-    add_sockets(series, view, SERIES_REAL, snapshot_verdict_since);
+void series_add_bound_unseen(struct series *series, const struct view *view, const struct series_labels *scope) {
+    series_add_scoped(series, scope, NULL, NULL, SERIES_WHOLE, snapshot_verdict_unseen(view->layout, scope->scope));
 }
 
-// Most verdicts have followed another one.
-void series_add_bounds_unseen(struct series *series, const struct view *view) {
-    size_t before = series->n_lines;
-    add_sockets(series, view, SERIES_WHOLE, snapshot_verdict_unseen);
-    series->n_rare += series->n_lines - before;
-}
-
-void series_add_bounds_certain(struct series *series, const struct view *view) {
-    add_sockets(series, view, SERIES_WHOLE, snapshot_verdict_certain);
+void series_add_bound_certain(struct series *series, const struct view *view, const struct series_labels *scope) {
+    series_add_scoped(series, scope, NULL, NULL, SERIES_WHOLE, snapshot_verdict_certain(view->layout, scope->scope));
 }

@@ -23,20 +23,23 @@ static const struct host_series {
     [HOST_MEMORY_DEMOTED] = {FAMILY_TIER_MOVED, {"direction", "demoted"}},
 };
 
-static void add_of_host(struct series *series, const struct host_memory *memory, enum family family) {
-    series_begin_family(series, family);
+void series_add_host_memory(struct series *series, const struct view *view) {
+    (void)view; // the host's memory has none
+    series_begin_source(series, FROM_MEMORY);
     for (size_t i = 0; i < HOST_MEMORY_SERIES_TOTALS; i++) {
         const struct host_series *line = &OF_HOST[i];
-        if (line->family == family && !isnan(host_memory_series(memory, i)))
+        if (line->family == series->family && !isnan(host_memory_series(series->shown->memory, i)))
             series_add(series, "", &line->label, line->label.name != NULL, SERIES_WHOLE, i);
     }
 }
 
-static void add_resctrl(struct series *series, const struct host_memory *memory) {
+void series_add_resctrl(struct series *series, const struct view *view) {
     static const char *const homes[HOST_MEMORY_SERIES_BYTES] = {"local", "remote", "all"};
-    size_t n_sockets = memory ? memory->n_sockets : 0;
-    series_begin_family(series, FAMILY_RESCTRL_BYTES);
-    for (size_t i = 0; i < n_sockets * HOST_MEMORY_SERIES_BYTES; i++) {
+    const struct host_memory *memory = series->shown->memory;
+    size_t n = memory ? memory->n_sockets * HOST_MEMORY_SERIES_BYTES : 0;
+    (void)view;
+    series_begin_source(series, FROM_MEMORY);
+    for (size_t i = 0; i < n; i++) {
         size_t line = HOST_MEMORY_SERIES_TOTALS + i;
         char socket[SERIES_NUMBER_MAX];
         (void)snprintf(socket, sizeof socket, "%u", memory->sockets[i / HOST_MEMORY_SERIES_BYTES].id);
@@ -44,13 +47,4 @@ static void add_resctrl(struct series *series, const struct host_memory *memory)
         if (!isnan(host_memory_series(memory, line)))
             series_add(series, "", labels, 2, SERIES_WHOLE, line);
     }
-}
-
-void series_add_memory(struct series *series, const struct shown *shown) {
-    static const enum family families[] = {FAMILY_NUMA_ALLOCATIONS, FAMILY_NUMA_MISSED, FAMILY_NUMA_HINT_FAULTS,
-                                           FAMILY_TIER_MOVED};
-    series_begin_memory(series);
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        add_of_host(series, shown->memory, families[i]);
-    add_resctrl(series, shown->memory);
 }

@@ -25,10 +25,13 @@ static const enum platform_key LABELS[] = {PLATFORM_SMT,
 enum { LABELS_N = sizeof(LABELS) / sizeof(LABELS[0]) };
 
 // What is not known has no label.
-void series_add_platform(struct series *series, const struct platform *platform) {
+void series_add_platform(struct series *series, const struct view *view) {
+    const struct platform *platform = view->platform;
     struct series_label labels[LABELS_N];
     char numbers[LABELS_N][NUMBER_BYTES];
     size_t n = 0;
+    if (!platform)
+        return;
     for (size_t i = 0; i < LABELS_N; i++) {
         const struct platform_fact *fact = &platform->facts[LABELS[i]];
         const struct platform_name *name = &platform_names[LABELS[i]];

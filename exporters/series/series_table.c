@@ -1,83 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contents of the two pages: the families of core/spec/family.h in the order of that table, then a gauge for each
-// metric of the plan, then the process. This file decides everything; exporters only fill in numbers.
-//
-// A family has the series of all core types, one type after the other.
+// Which series there are, and in which order: a row for each family, then a gauge for each metric of the plan, then the
+// process. A family has the series of all core types, one type after the other.
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/spec/family.h"
-#include "exporters/health/health.h"
 #include "exporters/series/series_private.h"
 
-// Makes later series the host's or the daemon's.
-static const struct view *begin_host(struct series *series, const struct shown *shown) {
-    const struct view *view = series_begin_type(series, shown, 0);
-    series->core_type = NULL;
-    return view;
-}
-
-static void add_of_first(struct series *series, const struct shown *shown, size_t n, enum family family,
-                         void (*add)(struct series *, const struct view *)) {
-    series_begin_family(series, family);
-    for (size_t type = 0; type < n; type++)
-        add(series, series_begin_type(series, shown, type));
-}
-
-static void add_of_types(struct series *series, const struct shown *shown, enum family family,
-                         void (*add)(struct series *, const struct view *)) {
-    add_of_first(series, shown, shown->n, family, add);
-}
-
-static void add_peaks(struct series *series, const struct view *view) {
+static void add_peak(struct series *series, const struct view *view, const struct series_labels *scope) {
     const struct topology *topology = view->layout->topology;
     const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    const struct series_label label = {"socket", scope->socket};
     double peak = view->layout->plan->level1_unit >= 0 ? level1->width * topology->maximum_frequency_hz : 0;
-    for (size_t s = 0; s < topology->n_sockets && peak > 0; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        const struct series_label label = {"socket", scope.socket};
-        series_add_fixed(series, &label, 1, peak * topology->sockets[s].cores);
-    }
+    if (peak > 0)
+        series_add_fixed(series, &label, 1, peak * topology->sockets[scope->index].cores);
 }
 
-static void add_cpus(struct series *series, const struct view *view) {
-    const struct topology *topology = view->layout->topology;
-    for (size_t s = 0; s < topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        struct series_label labels[] = {{"socket", scope.socket}, {"state", "measured"}};
-        series_add(series, "", labels, 2, SERIES_WHOLE, snapshot_measured(view->layout, s));
-        labels[1].value = "excluded";
-        series_add_fixed(series, labels, 2, topology->sockets[s].excluded);
-        labels[1].value = "isolated";
-        series_add_fixed(series, labels, 2, topology->sockets[s].isolated);
-        labels[1].value = "offline";
-        series_add(series, "", labels, 2, SERIES_WHOLE, snapshot_offline(view->layout, s));
-    }
-}
-
-static void add_covered(struct series *series, const struct view *view) {
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_scoped(series, &scope, NULL, NULL, SERIES_REAL, snapshot_covered(view->layout, scope.scope));
-    }
-}
-
-static void add_guest(struct series *series, const struct view *view) {
-    for (size_t s = 0; s < view->layout->topology->n_sockets && view->guests_excluded; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_scoped(series, &scope, NULL, NULL, SERIES_REAL, snapshot_guest(view->layout, scope.scope));
-    }
-}
-
-static void add_all_uncovered(struct series *series, const struct view *view) {
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_uncovered(series, view, &scope);
-    }
+static void add_cpus(struct series *series, const struct view *view, const struct series_labels *scope) {
+    const struct topology_socket *socket = &view->layout->topology->sockets[scope->index];
+    struct series_label labels[] = {{"socket", scope->socket}, {"state", "measured"}};
+    series_add(series, "", labels, 2, SERIES_WHOLE, snapshot_measured(view->layout, scope->index));
+    labels[1].value = "excluded";
+    series_add_fixed(series, labels, 2, socket->excluded);
+    labels[1].value = "isolated";
+    series_add_fixed(series, labels, 2, socket->isolated);
+    labels[1].value = "offline";
+    series_add(series, "", labels, 2, SERIES_WHOLE, snapshot_offline(view->layout, scope->index));
 }
 
 static void add_windows(struct series *series, const struct view *view) {
@@ -107,7 +56,6 @@ static void add_running(struct series *series, const struct view *view) {
 
 static void add_not_live(struct series *series, const struct view *view) {
     const struct snapshot_layout *layout = view->layout;
-    series->n_rare += layout->n_events * EVENT_TROUBLE_N;
     for (size_t e = 0; e < layout->n_events; e++)
         for (int state = 0; state < EVENT_TROUBLE_N; state++) {
             const struct series_label labels[] = {{"event", layout->catalog->events[layout->events[e]].name},
@@ -116,11 +64,9 @@ static void add_not_live(struct series *series, const struct view *view) {
         }
 }
 
-static void add_deviation(struct series *series, const struct view *view) {
-    for (size_t s = 0; s < view->layout->topology->n_sockets && view->layout->n_level1 > 0; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_scoped(series, &scope, NULL, NULL, SERIES_REAL, snapshot_deviation(view->layout, scope.scope));
-    }
+static void add_deviation(struct series *series, const struct view *view, const struct series_labels *scope) {
+    if (view->layout->n_level1 > 0)
+        series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_deviation(view->layout, scope->scope));
 }
 
 static void add_composite(struct series *series, const struct view *view) {
@@ -171,7 +117,6 @@ static void add_guests_excluded(struct series *series, const struct view *view) 
 
 static void add_rotation(struct series *series, const struct view *view) {
     const struct snapshot_layout *layout = view->layout;
-    series_begin_family(series, FAMILY_ROTATION_DURATION);
     for (size_t i = 0; i < SELF_BUCKETS_N; i++) {
         char bound[TEXT_NUMBER_MAX + 1];
         bound[text_number(bound, snapshot_rotation_bounds[i])] = '\0';
@@ -183,12 +128,6 @@ static void add_rotation(struct series *series, const struct view *view) {
     series_add(series, "_bucket", &infinite, 1, SERIES_WHOLE, snapshot_self(layout, SELF_ROTATION_COUNT));
     series_add(series, "_sum", NULL, 0, SERIES_REAL, snapshot_self(layout, SELF_ROTATION_SUM));
     series_add(series, "_count", NULL, 0, SERIES_WHOLE, snapshot_self(layout, SELF_ROTATION_COUNT));
-}
-
-static void add_self(struct series *series, const struct view *view, enum family family, enum series_kind kind,
-                     enum self_value value) {
-    series_begin_family(series, family);
-    series_add(series, "", NULL, 0, kind, snapshot_self(view->layout, value));
 }
 
 static void add_decisions(struct series *series, const struct view *view) {
@@ -204,30 +143,8 @@ static void add_decisions(struct series *series, const struct view *view) {
     }
 }
 
-static void add_last_snapshot(struct series *series, const struct view *view) {
-    series_add(series, "", NULL, 0, SERIES_REAL, snapshot_self(view->layout, SELF_LAST_COUNTED_TIMESTAMP));
-}
-
 static void add_gauges_age(struct series *series, const struct view *view) {
     series_add(series, "", NULL, 0, SERIES_REAL, snapshot_gauges_age(view->layout));
-    series->n_rare++; // only where rounds are long and cores are few
-}
-
-static void add_recording(struct series *series, const struct view *view, enum self_value value) {
-    if (view->files.recording)
-        series_add(series, "", NULL, 0, SERIES_WHOLE, snapshot_self(view->layout, value));
-}
-
-static void add_recording_up(struct series *series, const struct view *view) {
-    add_recording(series, view, SELF_RECORDING_UP);
-}
-
-static void add_recording_bytes(struct series *series, const struct view *view) {
-    add_recording(series, view, SELF_RECORDING_BYTES);
-}
-
-static void add_recording_rounds_lost(struct series *series, const struct view *view) {
-    add_recording(series, view, SELF_RECORDING_ROUNDS_LOST);
 }
 
 static void add_cpu_info(struct series *series, const struct view *view) {
@@ -238,72 +155,21 @@ static void add_cpu_info(struct series *series, const struct view *view) {
     series_add_fixed(series, labels, 4, 1);
 }
 
-static void add_info(struct series *series, const struct view *view) {
+static void add_build_info(struct series *series, const struct view *view) {
+    const struct series_label labels[] = {{"version", view->version}, {"revision", view->revision}};
+    series_add_fixed(series, labels, view->revision ? 2 : 1, 1);
+}
+
+static void add_config_info(struct series *series, const struct view *view) {
     char hash[SERIES_NUMBER_MAX];
     (void)snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)view->config_hash);
-    const struct series_label build[] = {{"version", view->version}, {"revision", view->revision}};
-    const struct series_label config[] = {{"profile", view->profile}, {"hash", hash}};
-    if (view->platform) {
-        series_begin_family(series, FAMILY_PLATFORM_INFO);
-        series_add_platform(series, view->platform);
-    }
-    series_begin_family(series, FAMILY_BUILD_INFO);
-    series_add_fixed(series, build, view->revision ? 2 : 1, 1);
-    series_begin_family(series, FAMILY_CONFIG_INFO);
-    series_add_fixed(series, config, 2, 1);
-    add_self(series, view, FAMILY_CONFIG_SUCCESSFUL, SERIES_WHOLE, SELF_CONFIG_SUCCESSFUL);
-    add_self(series, view, FAMILY_CONFIG_SUCCESS_TIMESTAMP, SERIES_REAL, SELF_CONFIG_SUCCESS_TIMESTAMP);
-    add_self(series, view, FAMILY_CERTIFICATE_EXPIRY, SERIES_REAL, SELF_CERTIFICATE_EXPIRY);
-    series->n_rare++; // only with TLS, which may be configured for one host and not the next
+    const struct series_label labels[] = {{"profile", view->profile}, {"hash", hash}};
+    series_add_fixed(series, labels, 2, 1);
 }
 
-static void add_categories_of_sockets(struct series *series, const struct view *view) {
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_categories(series, view, &scope);
-    }
-}
-
-static void add_contention_of_sockets(struct series *series, const struct view *view) {
-    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
-        struct series_labels scope = series_socket_labels(view, s);
-        series_add_contention(series, view, &scope);
-    }
-}
-
-struct family_series {
-    enum family family;
-    void (*add)(struct series *, const struct view *);
-    bool boxes; // those of PMUs outside the cores, too
-};
-
-static void add_table(struct series *series, const struct shown *shown, const struct family_series *table, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        add_of_first(series, shown, table[i].boxes ? shown_all(shown) : shown->n, table[i].family, table[i].add);
-}
-
-// Adds the daemon's cost and its timing: all core types together.
-static void add_cost(struct series *series, const struct view *view) {
-    add_rotation(series, view);
-    add_self(series, view, FAMILY_COLLECTION, SERIES_REAL, SELF_COLLECTION_SECONDS);
-    add_self(series, view, FAMILY_CALLS, SERIES_WHOLE, SELF_CALLS);
-    add_self(series, view, FAMILY_INTERRUPTS, SERIES_WHOLE, SELF_INTERRUPTS);
-    add_self(series, view, FAMILY_INTERRUPT_SECONDS, SERIES_REAL, SELF_INTERRUPT_SECONDS);
-    add_self(series, view, FAMILY_BUDGET, SERIES_REAL, SELF_BUDGET_USED);
-}
-
-static void add_process(struct series *series, const struct view *view) {
-    add_self(series, view, FAMILY_PROCESS_CPU, SERIES_REAL, SELF_PROCESS_CPU_SECONDS);
-    add_self(series, view, FAMILY_PROCESS_RESIDENT, SERIES_WHOLE, SELF_PROCESS_RESIDENT_BYTES);
-    add_self(series, view, FAMILY_PROCESS_VIRTUAL, SERIES_WHOLE, SELF_PROCESS_VIRTUAL_BYTES);
-    add_self(series, view, FAMILY_PROCESS_OPEN_FDS, SERIES_WHOLE, SELF_PROCESS_OPEN_FDS);
-    add_self(series, view, FAMILY_PROCESS_MAX_FDS, SERIES_WHOLE, SELF_PROCESS_MAX_FDS);
-    add_self(series, view, FAMILY_PROCESS_START, SERIES_REAL, SELF_PROCESS_START_TIMESTAMP);
-}
-
-static void add_not_ready(struct series *series) {
-    series_begin_family(series, FAMILY_NOT_READY);
-    series_begin_health(series);
+static void add_not_ready(struct series *series, const struct view *view) {
+    (void)view; // it is judged of all of them
+    series_begin_source(series, FROM_HEALTH);
     for (int reason = HEALTH_FINE + 1; reason < HEALTH_REASON_N; reason++) {
         const struct series_label label = {"reason", health_reason_name((enum health_reason)reason)};
         series_add(series, "", &label, 1, SERIES_WHOLE, (size_t)reason);
@@ -311,63 +177,103 @@ static void add_not_ready(struct series *series) {
     series->n_rare += HEALTH_REASON_N - 1; // one of them has a value, or none
 }
 
-static void add_textfile(struct series *series, const struct view *view) {
-    if (!view->files.textfile)
-        return;
-    add_self(series, view, FAMILY_TEXTFILE_UP, SERIES_WHOLE, SELF_TEXTFILE_UP);
-    add_self(series, view, FAMILY_TEXTFILE_FAILURES, SERIES_WHOLE, SELF_TEXTFILE_FAILURES);
+static bool is_recorded(struct series *series, const struct view *view) {
+    (void)series;
+    return view->files.recording;
 }
 
-static void add_host(struct series *series, const struct shown *shown) {
-    static const struct family_series measured[] = {
-        {.family = FAMILY_NUMERATOR, .add = series_add_numerators, .boxes = true},
-        {.family = FAMILY_DENOMINATOR, .add = series_add_denominators, .boxes = true},
-        {.family = FAMILY_METRIC_INFO, .add = series_add_metric_infos, .boxes = true},
-        {.family = FAMILY_STANDARD_ERROR, .add = series_add_standard_errors, .boxes = true},
-        {.family = FAMILY_PEAK_PIPELINE_SLOTS, .add = add_peaks},
-        {.family = FAMILY_BOUND, .add = series_add_bounds},
-        {.family = FAMILY_BOUND_SINCE, .add = series_add_bounds_since},
-        {.family = FAMILY_BOUND_UNSEEN, .add = series_add_bounds_unseen},
-        {.family = FAMILY_BOUND_CERTAIN, .add = series_add_bounds_certain},
-        {.family = FAMILY_COVERED, .add = add_covered},
-        {.family = FAMILY_UNCOVERED, .add = add_all_uncovered},
-        {.family = FAMILY_GUEST, .add = add_guest},
-        {.family = FAMILY_CPUS, .add = add_cpus},
-        {.family = FAMILY_WINDOWS, .add = add_windows},
-        {.family = FAMILY_ENABLED, .add = add_enabled},
-        {.family = FAMILY_RUNNING, .add = add_running},
-        {.family = FAMILY_NOT_LIVE, .add = add_not_live},
-        {.family = FAMILY_DEVIATION, .add = add_deviation},
-        {.family = FAMILY_COMPOSITE, .add = add_composite},
-        {.family = FAMILY_LEVEL1_ERROR, .add = add_level1_error},
-        {.family = FAMILY_IPC_ERROR, .add = series_add_ipc_error},
-        {.family = FAMILY_PMU_UP, .add = add_pmu_up},
-        {.family = FAMILY_PMU_ERROR, .add = add_pmu_errors},
-        {.family = FAMILY_PMU_COUNTERS, .add = add_pmu_counters},
-        {.family = FAMILY_PMU_KERNEL_MEMORY, .add = add_pmu_kernel_memory},
-        {.family = FAMILY_GUESTS_EXCLUDED, .add = add_guests_excluded},
-    };
-    static const struct family_series after_cost[] = {
-        {.family = FAMILY_DECISIONS, .add = add_decisions},
-        {.family = FAMILY_LAST_SNAPSHOT, .add = add_last_snapshot},
-        {.family = FAMILY_GAUGES_AGE, .add = add_gauges_age},
-        {.family = FAMILY_RECORDING_UP, .add = add_recording_up},
-        {.family = FAMILY_RECORDING_BYTES, .add = add_recording_bytes},
-        {.family = FAMILY_RECORDING_ROUNDS_LOST, .add = add_recording_rounds_lost},
-        {.family = FAMILY_CPU_INFO, .add = add_cpu_info},
-    };
-    add_of_types(series, shown, FAMILY_PIPELINE_SLOTS, add_categories_of_sockets);
-    add_of_types(series, shown, FAMILY_SMT_CONTENTION, add_contention_of_sockets);
-    add_table(series, shown, measured, sizeof(measured) / sizeof(measured[0]));
-    series_add_uncore(series, shown);
-    series_add_memory(series, shown);
-    add_cost(series, begin_host(series, shown));
-    add_not_ready(series);
-    add_table(series, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
-    add_textfile(series, begin_host(series, shown));
-    add_info(series, begin_host(series, shown));
-    series_add_gauges(series, shown, false);
-    add_process(series, begin_host(series, shown));
+static bool has_textfile(struct series *series, const struct view *view) {
+    (void)series;
+    return view->files.textfile;
+}
+
+// The families of /metrics, but for the gauges of metrics and what follows them.
+static const struct series_row HOST[] = {
+    {FAMILY_PIPELINE_SLOTS, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_categories},
+    {FAMILY_SMT_CONTENTION, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_contention},
+    {FAMILY_NUMERATOR, EACH_TYPE, OF_SOCKETS, .add_scope = series_add_numerators},
+    {FAMILY_DENOMINATOR, EACH_TYPE, OF_SOCKETS, .add_scope = series_add_denominators},
+    {FAMILY_METRIC_INFO, EACH_TYPE, .add_view = series_add_metric_infos},
+    {FAMILY_STANDARD_ERROR, EACH_TYPE, OF_SOCKETS, .add_scope = series_add_standard_errors},
+    {FAMILY_PEAK_PIPELINE_SLOTS, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = add_peak},
+    {FAMILY_BOUND, EACH_CORE_TYPE, .add_view = series_add_bounds},
+    {FAMILY_BOUND_SINCE, EACH_CORE_TYPE, OF_SOCKETS, .where = series_has_tree, .add_scope = series_add_bound_since},
+    // most verdicts have followed another one
+    {FAMILY_BOUND_UNSEEN, EACH_CORE_TYPE, OF_SOCKETS, .rare = true, .where = series_has_tree,
+     .add_scope = series_add_bound_unseen},
+    {FAMILY_BOUND_CERTAIN, EACH_CORE_TYPE, OF_SOCKETS, .where = series_has_tree, .add_scope = series_add_bound_certain},
+    {FAMILY_COVERED, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_covered},
+    {FAMILY_UNCOVERED, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_uncovered},
+    {FAMILY_GUEST, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_guest},
+    {FAMILY_CPUS, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = add_cpus},
+    {FAMILY_WINDOWS, EACH_CORE_TYPE, .add_view = add_windows},
+    {FAMILY_ENABLED, EACH_CORE_TYPE, .add_view = add_enabled},
+    {FAMILY_RUNNING, EACH_CORE_TYPE, .add_view = add_running},
+    {FAMILY_NOT_LIVE, EACH_CORE_TYPE, .rare = true, .add_view = add_not_live},
+    {FAMILY_DEVIATION, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = add_deviation},
+    {FAMILY_COMPOSITE, EACH_CORE_TYPE, .add_view = add_composite},
+    {FAMILY_LEVEL1_ERROR, EACH_CORE_TYPE, .add_view = add_level1_error},
+    {FAMILY_IPC_ERROR, EACH_CORE_TYPE, .add_view = series_add_ipc_error},
+    {FAMILY_PMU_UP, EACH_CORE_TYPE, .add_view = add_pmu_up},
+    {FAMILY_PMU_ERROR, EACH_CORE_TYPE, .add_view = add_pmu_errors},
+    {FAMILY_PMU_COUNTERS, EACH_CORE_TYPE, .add_view = add_pmu_counters},
+    {FAMILY_PMU_KERNEL_MEMORY, EACH_CORE_TYPE, .add_view = add_pmu_kernel_memory},
+    {FAMILY_GUESTS_EXCLUDED, EACH_CORE_TYPE, .add_view = add_guests_excluded},
+    {FAMILY_MEMORY_BYTES, EACH_KIND, .add_view = series_add_traffic},
+    {FAMILY_MEMORY_PEAK, EACH_KIND, OF_SOCKETS, .add_scope = series_add_memory_peak},
+    {FAMILY_LLC_MISS_BYTES, EACH_KIND, .add_view = series_add_traffic},
+    {FAMILY_INTERCONNECT_BYTES, EACH_KIND, .add_view = series_add_traffic},
+    {FAMILY_IO_BYTES, EACH_KIND, .add_view = series_add_traffic},
+    {FAMILY_UNCORE_EVENT, EACH_KIND, .add_view = series_add_uncore_events},
+    {FAMILY_UNCORE_UP, EACH_KIND, .add_view = series_add_uncore_up},
+    {FAMILY_UNCORE_ERROR, EACH_ONCE, .add_view = series_add_uncore_errors}, // what the host lacks
+    {FAMILY_UNCORE_ERROR, EACH_KIND, .add_view = series_add_uncore_errors},
+    {FAMILY_NUMA_ALLOCATIONS, EACH_ONCE, .add_view = series_add_host_memory},
+    {FAMILY_NUMA_MISSED, EACH_ONCE, .add_view = series_add_host_memory},
+    {FAMILY_NUMA_HINT_FAULTS, EACH_ONCE, .add_view = series_add_host_memory},
+    {FAMILY_TIER_MOVED, EACH_ONCE, .add_view = series_add_host_memory},
+    {FAMILY_RESCTRL_BYTES, EACH_ONCE, .add_view = series_add_resctrl},
+    // the daemon's cost and its timing: all core types together
+    {FAMILY_ROTATION_DURATION, EACH_ONCE, .add_view = add_rotation},
+    {FAMILY_COLLECTION, EACH_ONCE, .own = {SELF_COLLECTION_SECONDS, SERIES_REAL}},
+    {FAMILY_CALLS, EACH_ONCE, .own = {SELF_CALLS, SERIES_WHOLE}},
+    {FAMILY_INTERRUPTS, EACH_ONCE, .own = {SELF_INTERRUPTS, SERIES_WHOLE}},
+    {FAMILY_INTERRUPT_SECONDS, EACH_ONCE, .own = {SELF_INTERRUPT_SECONDS, SERIES_REAL}},
+    {FAMILY_BUDGET, EACH_ONCE, .own = {SELF_BUDGET_USED, SERIES_REAL}},
+    {FAMILY_NOT_READY, EACH_ONCE, .add_view = add_not_ready},
+    {FAMILY_DECISIONS, EACH_CORE_TYPE, .add_view = add_decisions},
+    {FAMILY_LAST_SNAPSHOT, EACH_CORE_TYPE, .own = {SELF_LAST_COUNTED_TIMESTAMP, SERIES_REAL}},
+    // only where rounds are long and cores are few
+    {FAMILY_GAUGES_AGE, EACH_CORE_TYPE, .rare = true, .add_view = add_gauges_age},
+    {FAMILY_RECORDING_UP, EACH_CORE_TYPE, .where = is_recorded, .own = {SELF_RECORDING_UP, SERIES_WHOLE}},
+    {FAMILY_RECORDING_BYTES, EACH_CORE_TYPE, .where = is_recorded, .own = {SELF_RECORDING_BYTES, SERIES_WHOLE}},
+    {FAMILY_RECORDING_ROUNDS_LOST, EACH_CORE_TYPE, .where = is_recorded,
+     .own = {SELF_RECORDING_ROUNDS_LOST, SERIES_WHOLE}},
+    {FAMILY_CPU_INFO, EACH_CORE_TYPE, .add_view = add_cpu_info},
+    {FAMILY_TEXTFILE_UP, EACH_ONCE, .where = has_textfile, .own = {SELF_TEXTFILE_UP, SERIES_WHOLE}},
+    {FAMILY_TEXTFILE_FAILURES, EACH_ONCE, .where = has_textfile, .own = {SELF_TEXTFILE_FAILURES, SERIES_WHOLE}},
+    {FAMILY_PLATFORM_INFO, EACH_ONCE, .add_view = series_add_platform},
+    {FAMILY_BUILD_INFO, EACH_ONCE, .add_view = add_build_info},
+    {FAMILY_CONFIG_INFO, EACH_ONCE, .add_view = add_config_info},
+    {FAMILY_CONFIG_SUCCESSFUL, EACH_ONCE, .own = {SELF_CONFIG_SUCCESSFUL, SERIES_WHOLE}},
+    {FAMILY_CONFIG_SUCCESS_TIMESTAMP, EACH_ONCE, .own = {SELF_CONFIG_SUCCESS_TIMESTAMP, SERIES_REAL}},
+    // only with TLS, which may be configured for one host and not the next
+    {FAMILY_CERTIFICATE_EXPIRY, EACH_ONCE, .rare = true, .own = {SELF_CERTIFICATE_EXPIRY, SERIES_REAL}},
+};
+
+static const struct series_row PROCESS[] = {
+    {FAMILY_PROCESS_CPU, EACH_ONCE, .own = {SELF_PROCESS_CPU_SECONDS, SERIES_REAL}},
+    {FAMILY_PROCESS_RESIDENT, EACH_ONCE, .own = {SELF_PROCESS_RESIDENT_BYTES, SERIES_WHOLE}},
+    {FAMILY_PROCESS_VIRTUAL, EACH_ONCE, .own = {SELF_PROCESS_VIRTUAL_BYTES, SERIES_WHOLE}},
+    {FAMILY_PROCESS_OPEN_FDS, EACH_ONCE, .own = {SELF_PROCESS_OPEN_FDS, SERIES_WHOLE}},
+    {FAMILY_PROCESS_MAX_FDS, EACH_ONCE, .own = {SELF_PROCESS_MAX_FDS, SERIES_WHOLE}},
+    {FAMILY_PROCESS_START, EACH_ONCE, .own = {SELF_PROCESS_START_TIMESTAMP, SERIES_REAL}},
+};
+
+static void add_host(struct series *series) {
+    series_add_rows(series, HOST, sizeof HOST / sizeof *HOST);
+    series_add_gauges(series, OF_SOCKETS);
+    series_add_rows(series, PROCESS, sizeof PROCESS / sizeof *PROCESS);
 }
 
 struct series *series_new(const struct shown *shown, bool per_cpu) {
@@ -378,12 +284,13 @@ struct series *series_new(const struct shown *shown, bool per_cpu) {
     if (!series->memos)
         return series_free(series);
     series->n_memos = shown_all(shown);
+    series->shown = shown;
     series->simulated = shown->types[0].view->simulated;
     series->replayed = shown->types[0].view->replayed;
     if (per_cpu)
-        series_add_cpus(series, shown);
+        series_add_cpus(series);
     else
-        add_host(series, shown);
+        add_host(series);
     series_end(series);
     return series->failed ? series_free(series) : series;
 }
