@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every socket and every CPU has: level 1, and the time that was covered.
+
+#include "exporters/series/series_private.h"
+
+void series_add_categories(struct series *series, const struct view *view, const struct series_labels *scope) {
+    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    for (size_t i = 0; i < view->layout->n_level1; i++)
+        series_add_scoped(series, scope, "category", category_name(level1->categories[i].category), SERIES_WHOLE,
+                          snapshot_category(view->layout, scope->scope, i));
+}
+
+void series_add_contention(struct series *series, const struct view *view, const struct series_labels *scope) {
+    if (view->layout->n_level1 > 0 && view->layout->catalog->level1.per_thread)
+        series_add_scoped(series, scope, NULL, NULL, SERIES_WHOLE, snapshot_contention(view->layout, scope->scope));
+}
+
+void series_add_uncovered(struct series *series, const struct view *view, const struct series_labels *scope) {
+    for (int reason = 0; reason < UNCOVERED_N; reason++)
+        series_add_scoped(series, scope, "reason", uncovered_name((enum uncovered)reason), SERIES_REAL,
+                          snapshot_uncovered(view->layout, scope->scope, (enum uncovered)reason));
+}
+
+void series_add_covered(struct series *series, const struct view *view, const struct series_labels *scope) {
+    series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_covered(view->layout, scope->scope));
+}
+
+void series_add_guest(struct series *series, const struct view *view, const struct series_labels *scope) {
+    if (view->guests_excluded)
+        series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_guest(view->layout, scope->scope));
+}
