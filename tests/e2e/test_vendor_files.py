@@ -7,6 +7,7 @@ host whose level 1 is known by hand is measured through them, too."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -95,6 +96,21 @@ def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_ar
         assert status == 0 and "spec new-core: 2 CPUs on 1 socket with 6 general and 1 fixed" in said, said
         assert "spec small-core: 1 CPU on 1 socket" in said and "no spec for this CPU" not in said, said
         assert said.count("profile default: 8 metrics in 2 event groups, of which 1 is always on") == 2 and "another kind" not in said, said
+
+
+def test_a_spec_of_ones_own_begins_as_a_printed_one():
+    """A copy of the file is refused with the command that prints it whole, which is then read without a warning."""
+    with tempfile.TemporaryDirectory() as folder:
+        yaml = e2e.LISTEN_ANYWHERE + f"specs: {{path: '{folder}/mine.json'}}\n"
+        for name in ("neoverse-v2", "sapphire-rapids", "zen5"):
+            shutil.copy(os.path.join(ROOT, f"specs/{name}.json"), os.path.join(folder, "mine.json"))
+            status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{name}", yaml=yaml)
+            assert status == 2 and "mine.json: family: " in said and "topdownd list spec --cpu" in said, said
+            printed = subprocess.run([BINARY, "list", "spec", "--cpu", name, "--path.data", ROOT], capture_output=True, text=True,
+                                     timeout=e2e.TIMEOUT, check=True).stdout
+            e2e.write_text(os.path.join(folder, "mine.json"), printed)
+            status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{name}", yaml=yaml)
+            assert status == 0 and "spec mine: " in said and "warning: " not in said, said
 
 
 def test_a_spec_of_ones_own_loses_what_is_wrong_and_what_needs_it():
