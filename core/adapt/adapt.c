@@ -136,7 +136,7 @@ bool adapt_round(struct adapt *a, const struct diagnosis *diagnosis, const struc
         differs = differs || a->raised[s] != (reason_for(a, diagnosis, s) != NULL);
     if (!differs || (a->changed && snapshot->end_ns - a->changed_ns < ADAPT_CHANGE_NS))
         return false;
-    double now_seconds = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    double now_seconds = snapshot->taken_seconds;
     a->changed = true;
     a->changed_ns = snapshot->end_ns;
     a->report.n_new = 0;

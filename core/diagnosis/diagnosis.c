@@ -47,13 +47,9 @@ static void course_begin(struct course *course) {
     *course = (struct course){.held = NO_SPELL, .rival = NO_SPELL, .unseen = true};
 }
 
-static double now_of(const struct snapshot *snapshot) {
-    return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
-}
-
 // A verdict that begins with this snapshot.
 static struct spell begin_spell(int metric, const struct snapshot *snapshot, bool unseen) {
-    return (struct spell){.metric = metric, .since = {.seconds = now_of(snapshot), .at_least = unseen}};
+    return (struct spell){.metric = metric, .since = {.seconds = snapshot->taken_seconds, .at_least = unseen}};
 }
 
 // Takes the verdict of a round, and returns since when it holds.
@@ -310,8 +306,8 @@ void diagnosis_keep(const struct diagnosis *diagnosis, const char *type, struct 
 static void restore_course(struct course *course, const struct catalog *catalog, const struct kept_verdict *kept,
                            const struct snapshot *snapshot) {
     int metric = kept->metric[0] ? catalog_find_metric(catalog, kept->metric) : VERDICT_NOTHING_HIGH;
-    bool past =
-        kept->known_ns <= snapshot->start_ns && kept->since_seconds >= 0 && kept->since_seconds <= now_of(snapshot);
+    bool past = kept->known_ns <= snapshot->start_ns && kept->since_seconds >= 0 &&
+                kept->since_seconds <= snapshot->taken_seconds;
     if (course->held.metric != VERDICT_NOT_KNOWN || (kept->metric[0] && metric < 0) || !past ||
         snapshot->start_ns - kept->known_ns > DIAGNOSIS_KEEP_NS)
         return;

@@ -242,7 +242,7 @@ static void go_on(struct history *history, const struct snapshot *snapshot) {
 // ---- of a snapshot ----
 
 void history_take(struct history *history, const struct snapshot *snapshot) {
-    double wall = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    double wall = snapshot->taken_seconds;
     if (history->layout != snapshot->layout)
         match_layout(history, snapshot->layout);
     if (!steps_go(&history->steps, snapshot->end_ns))

@@ -267,6 +267,7 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
         return NULL;
     snapshot->layout = snapshot_layout_ref(layout);
     atomic_init(&snapshot->references, 1);
+    snapshot->taken_seconds = NAN;
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
     snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
     snapshot->quality = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
@@ -321,6 +322,7 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     stale->sequence = snapshot->sequence;
     stale->start_ns = snapshot->start_ns;
     stale->end_ns = snapshot->end_ns;
+    stale->taken_seconds = snapshot->taken_seconds;
     stale->stale = true;
     stale->memory = host_memory_ref(snapshot->memory);
     memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);

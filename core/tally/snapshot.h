@@ -54,11 +54,10 @@ const char *event_trouble_name(enum event_trouble trouble);
 
 // Values that belong to no scope. The caller of derive_round fills them in.
 enum self_value {
-    SELF_LAST_SNAPSHOT_TIMESTAMP, // seconds since the epoch
-    SELF_COLLECTION_SECONDS,      // CPU time spent on event groups, total
-    SELF_ROTATION_COUNT,          // of the histogram below
-    SELF_ROTATION_SUM,            // seconds
-    SELF_ROTATION_BUCKETS,        // SELF_BUCKETS_N cumulative counts
+    SELF_COLLECTION_SECONDS, // CPU time spent on event groups, total
+    SELF_ROTATION_COUNT,     // of the histogram below
+    SELF_ROTATION_SUM,       // seconds
+    SELF_ROTATION_BUCKETS,   // SELF_BUCKETS_N cumulative counts
     SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 3,
     SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
     SELF_CALLS,                              // to the PMU, total
@@ -183,6 +182,7 @@ struct snapshot {
     atomic_uint references;
     uint64_t sequence;         // 0: nothing measured yet; then the number of snapshots since the first round ended
     uint64_t start_ns, end_ns; // since the snapshot before
+    double taken_seconds;      // when it was made, since the epoch; NaN: nothing has been measured yet
     bool within_round;         // not all cores, maybe none, have ended a round since the last snapshot that was not
     double *values;            // layout->n_values
     uint8_t *absent;           // of snapshot_state: enum absent

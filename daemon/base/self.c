@@ -92,7 +92,7 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
         if (self->counted)
             self->counted_seconds = now_seconds;
         self->counted = false;
-        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = now_seconds;
+        snapshot->taken_seconds = now_seconds;
         values[SELF_LAST_COUNTED_TIMESTAMP] = self->counted_seconds;
     }
     values[SELF_COLLECTION_SECONDS] = self->collection_seconds;

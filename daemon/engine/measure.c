@@ -114,10 +114,6 @@ static void fill_self(struct measure *m, struct snapshot *snapshot) {
         (double)collector_pmu(m->collector)->n_events * PMU_EVENT_KERNEL_BYTES;
 }
 
-static double timestamp_of(const struct snapshot *snapshot) {
-    return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
-}
-
 static void note_counts(struct measure *m, const struct readings *readings, const struct snapshot *snapshot) {
     blind_interval(&m->blind, m->stage.layout->plan, readings, snapshot);
     if (m->type->topology->boxes)
@@ -130,7 +126,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     snapshot->blind = blind_is(&m->blind, core_type_wants_counts(m->type));
     snapshot->never_counted = !m->blind.ever;
     fill_self(m, snapshot);
-    record_round(m->record, readings, timestamp_of(snapshot));
+    record_round(m->record, readings, snapshot->taken_seconds);
     record_fill(m->record, snapshot);
     measure_go_on_with_kept(m, snapshot);
     diagnosis_round(m->stage.diagnosis, snapshot);
@@ -296,7 +292,7 @@ static int step_yielded(struct measure *m, struct moment *moment) {
     if (!over)
         moment->snapshot = present_snapshot(&m->engine);
     if (moment->snapshot)
-        pause.timestamp_seconds = timestamp_of(moment->snapshot);
+        pause.timestamp_seconds = moment->snapshot->taken_seconds;
     record_pause(m->record, &pause);
     m->yielded.shown_ns = next_ns < m->yielded.until_ns ? next_ns : m->yielded.until_ns;
     moment->deadline_ns = m->yielded.shown_ns;

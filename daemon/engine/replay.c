@@ -74,7 +74,7 @@ static struct replay *of(struct engine *engine) { return (struct replay *)engine
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
     self_fill(replay->self, &replay->type->source->roots, replay->blind.pmu_up, snapshot);
-    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
+    snapshot->taken_seconds = replay->timestamp_seconds;
     snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_COUNTED_TIMESTAMP)] = replay->counted_seconds;
 }
 

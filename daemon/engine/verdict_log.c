@@ -58,10 +58,9 @@ static void log_next(const struct view *view, unsigned metric, const char *prefi
 void verdict_log_round(struct verdict_log *log, const struct shown_type *type, const char *prefix) {
     const struct snapshot *snapshot = type->snapshot;
     const struct verdict *verdict = &snapshot->verdicts[0].now;
-    double now_seconds = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
     int metric = verdict_metric(verdict);
     if (snapshot->within_round || metric == VERDICT_NOT_KNOWN ||
-        !(now_seconds - verdict->since.seconds >= VERDICT_LOG_LASTS_SECONDS)) // also NaN
+        !(snapshot->taken_seconds - verdict->since.seconds >= VERDICT_LOG_LASTS_SECONDS)) // also NaN
         return;
     if (log->logged && log->metric == metric)
         return;

@@ -60,7 +60,7 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
     put_host(view, out);
     text_string(out, "</h1><span class=\"soft script\" id=\"state\"></span></header>\n<main>\n"
                      "<div class=\"live\" id=\"live-first\">\n");
-    if (view_time(snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)], time))
+    if (view_time(snapshot->taken_seconds, time))
         text_format(out, "<p class=\"soft\">Values of %s.\n", time);
     if (view->simulated)
         text_string(out,

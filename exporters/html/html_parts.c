@@ -161,9 +161,8 @@ static void put_duration(struct text *out, double seconds) {
 }
 
 void html_put_since(struct text *out, const struct snapshot *snapshot, size_t scope) {
-    const struct snapshot_layout *layout = snapshot->layout;
     const struct verdict_since *since = &snapshot->verdicts[scope].now.since;
-    double now = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    double now = snapshot->taken_seconds;
     char time[VIEW_TIME_MAX];
     if (!view_time(since->seconds, time))
         return;

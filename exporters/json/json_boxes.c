@@ -70,7 +70,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
     json_begin_line(json, JSON_COMPACT);
     json_begin_object(json, NULL);
     json_boxes_kind(json, kind->view);
-    json_number(json, "timestamp_seconds", kind->snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    json_number(json, "timestamp_seconds", kind->snapshot->taken_seconds);
     add_meanings(json, kind->view);
     json_begin_array(json, "sockets");
     for (size_t s = 0; s < layout->topology->n_sockets; s++)

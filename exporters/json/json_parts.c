@@ -34,7 +34,7 @@ void json_moment(struct json *json, const struct view *view, const struct snapsh
     add_value_time(json, "values_start_ns", snapshot, snapshot_gauges_begun(view->layout));
     add_value_time(json, "values_end_ns", snapshot, snapshot_gauges_ended(view->layout));
     json_end_object(json);
-    json_number(json, "timestamp_seconds", snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    json_number(json, "timestamp_seconds", snapshot->taken_seconds);
     json_string(json, "scope", scopes[scope]);
 }
 

@@ -382,8 +382,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     add_schedule(&json, view);
     json_begin_object(&json, "snapshot");
     json_whole(&json, "sequence", snapshot->sequence);
-    json_number(&json, "timestamp_seconds",
-                snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    json_number(&json, "timestamp_seconds", snapshot->taken_seconds);
     json_end_object(&json);
     add_recording(&json, view, snapshot);
     add_textfile(&json, view, snapshot);

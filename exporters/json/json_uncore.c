@@ -107,16 +107,12 @@ static void add_errors(struct json *json, const struct view *view) {
     json_end_array(json);
 }
 
-static double taken_at(const struct shown_type *type) {
-    return type->snapshot->values[snapshot_self(type->view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
-}
-
 static void add_kind(struct json *json, const struct shown_type *kind) {
     const struct snapshot_layout *layout = kind->view->layout;
     const struct topology *topology = layout->topology;
     json_begin_object(json, NULL);
     json_boxes_kind(json, kind->view);
-    json_number(json, "timestamp_seconds", taken_at(kind));
+    json_number(json, "timestamp_seconds", kind->snapshot->taken_seconds);
     json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
     add_errors(json, kind->view);
     add_event_names(json, layout);
@@ -163,9 +159,9 @@ static const char *why_none(const struct shown *shown, char out[VIEW_ELSEWHERE_M
 // The newest kind's moment: each kind is read, and shown, as soon as its interval has passed. Without kinds, the
 // cores'.
 static double newest_at(const struct shown *shown) {
-    double newest = shown->n_boxes > 0 ? NAN : taken_at(&shown->types[0]);
+    double newest = shown->n_boxes > 0 ? NAN : shown->types[0].snapshot->taken_seconds;
     for (size_t i = shown->n; i < shown_all(shown); i++)
-        newest = fmax(newest, taken_at(&shown->types[i]));
+        newest = fmax(newest, shown->types[i].snapshot->taken_seconds);
     return newest;
 }
 

@@ -81,8 +81,7 @@ static void notice_cpus(struct view_marks *marks, const struct view *view, const
 
 static void notice_time(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
                         struct marks *out) {
-    double wall = snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)],
-           gap = snapshot->values[snapshot_uncovered(view->layout, 0, UNCOVERED_GAP)];
+    double wall = snapshot->taken_seconds, gap = snapshot->values[snapshot_uncovered(view->layout, 0, UNCOVERED_GAP)];
     if (gap > marks->gap_seconds)
         mark(marks, out, MARK_GAP, "nothing was measured for a while: %.3g CPU seconds", gap - marks->gap_seconds);
     if (isfinite(gap))

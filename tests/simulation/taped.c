@@ -32,7 +32,7 @@ static void take_round(struct pipeline *p, void *context) {
         recording_put_round(&taped->bytes, sampler_readings(p->sampler), p->plan, (double)p->now_ns * 1e-9), 0);
     assert_true(taped->n_live < TAPED_MAX);
     // as the daemon: the diagnosis and adapting are told of the time by the snapshot
-    p->snapshot->values[snapshot_self(p->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = (double)p->now_ns * 1e-9;
+    p->snapshot->taken_seconds = (double)p->now_ns * 1e-9;
     taped->reports[taped->n_live] = p->adapt ? adapt_report_copy(adapt_report(p->adapt)) : NULL;
     taped->live[taped->n_live++] = snapshot_ref(p->snapshot);
 }
@@ -207,11 +207,11 @@ static void play_round(struct deck *deck, const struct recording_record *record)
         recording_get_round(record, deck->layout->plan, deck->layout->topology, false, &seconds, &readings), 0);
     struct snapshot *snapshot = snapshot_new(deck->layout);
     derive_round(deck->derive, readings, snapshot);
-    snapshot->values[snapshot_self(deck->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = seconds;
+    snapshot->taken_seconds = seconds;
     diagnosis_round(deck->diagnosis, snapshot);
     assert_true(round < deck->taped->n_live);
     const struct snapshot *live = deck->taped->live[round];
-    assert_true(same_bits(seconds, live->values[snapshot_self(live->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]));
+    assert_true(same_bits(seconds, live->taken_seconds));
     assert_same_values(live, snapshot, round);
     assert_same_schedule(deck, live, round);
     snapshot_unref(snapshot);

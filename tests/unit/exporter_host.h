@@ -195,12 +195,12 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
 
 static inline void host_fill_self(const struct exporter_host *host, struct snapshot *snapshot) {
     for (int v = 0; v < SELF_N; v++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = v;
+        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = 1 + v;
     for (int b = 0; b < SELF_BUCKETS_N; b++)
         snapshot->values[snapshot_self(host->layout, (enum self_value)(SELF_ROTATION_BUCKETS + b))] = 10 * b;
     snapshot->values[snapshot_self(host->layout, SELF_ROTATION_COUNT)] = 61;
     snapshot->values[snapshot_self(host->layout, SELF_ROTATION_SUM)] = 0.0625;
-    snapshot->values[snapshot_self(host->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = 1700000000.125;
+    snapshot->taken_seconds = 1700000000.125;
     snapshot->values[snapshot_self(host->layout, SELF_LAST_COUNTED_TIMESTAMP)] = 1700000000.125;
     snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
     snapshot->values[snapshot_self(host->layout, SELF_PMU_KERNEL_BYTES)] = 612 * 2048;

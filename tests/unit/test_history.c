@@ -52,8 +52,7 @@ static void set_gauge(struct past *past, size_t scope, const char *metric, doubl
 static void take_after(struct past *past, double seconds) {
     past->snapshot->start_ns = past->snapshot->end_ns;
     past->snapshot->end_ns += (uint64_t)(int64_t)(seconds * 1e9); // or before it
-    past->snapshot->values[snapshot_self(past->host.layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] =
-        1.7e9 + (double)past->snapshot->end_ns * 1e-9;
+    past->snapshot->taken_seconds = 1.7e9 + (double)past->snapshot->end_ns * 1e-9;
     history_take(past->history, past->snapshot);
 }
 

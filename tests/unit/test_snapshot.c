@@ -195,6 +195,22 @@ static void test_a_new_snapshot_holds_no_value(void **state) {
     catalog_free(catalog);
 }
 
+static void test_a_stale_snapshot_is_of_the_time_when_it_was_taken(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
+    struct snapshot *snapshot = snapshot_new(layout);
+    assert_true(isnan(snapshot->taken_seconds));
+    snapshot->taken_seconds = 1.7e9;
+    struct snapshot *stale = snapshot_stale(snapshot);
+    assert_non_null(stale);
+    assert_true(stale->taken_seconds == 1.7e9);
+    snapshot_unref(stale);
+    snapshot_unref(snapshot);
+    snapshot_layout_unref(layout);
+    catalog_free(catalog);
+}
+
 static void test_a_stale_snapshot_has_no_intervals_either(void **state) {
     (void)state;
     struct catalog *catalog = some_metrics();
@@ -270,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_what_does_not_fit_now_keeps_its_places_for_when_it_does),
         cmocka_unit_test(test_a_layout_lives_as_long_as_a_snapshot_of_it),
         cmocka_unit_test(test_a_new_snapshot_holds_no_value),
+        cmocka_unit_test(test_a_stale_snapshot_is_of_the_time_when_it_was_taken),
         cmocka_unit_test(test_a_stale_snapshot_has_no_intervals_either),
         cmocka_unit_test(test_a_snapshot_lives_until_its_last_reference_goes),
         cmocka_unit_test(test_reasons_have_names_and_bounds_ascend),
