@@ -37,88 +37,10 @@ void http_templates_deinit(struct http_templates *templates) {
     templates->memory = host_memory_unref(templates->memory);
 }
 
-// The page of a scope: `host` is the host's page, and the sockets' and the CPUs' follow it.
-static int find_scope(const char *scope, enum http_page host) {
-    if (!scope || strcmp(scope, "host") == 0)
-        return (int)host;
-    if (strcmp(scope, "socket") == 0)
-        return (int)host + (HTTP_PAGE_SNAPSHOT_SOCKET - HTTP_PAGE_SNAPSHOT_HOST);
-    if (strcmp(scope, "cpu") == 0)
-        return (int)host + (HTTP_PAGE_SNAPSHOT_CPU - HTTP_PAGE_SNAPSHOT_HOST);
-    return -EINVAL;
-}
+// ---- what each page renders ----
 
-const char *http_page_path(const char *target) {
-    static const char scheme[] = "http://";
-    if (strncasecmp(target, scheme, sizeof(scheme) - 1) != 0)
-        return target;
-    const char *path = strchr(target + sizeof(scheme) - 1, '/');
-    return path ? path : "/";
-}
-
-int http_page_find(const char *path, const char *scope) {
-    static const struct {
-        const char *path;
-        enum http_page page;
-    } pages[] = {
-        {"/", HTTP_PAGE_ROOT},
-        {"/metrics", HTTP_PAGE_METRICS},
-        {"/metrics/cpu", HTTP_PAGE_METRICS_CPU},
-        {"/api/v1/plan", HTTP_PAGE_PLAN},
-        {"/api/v1/catalog", HTTP_PAGE_CATALOG},
-        {"/api/v1/status", HTTP_PAGE_STATUS},
-        {"/api/v1/uncore", HTTP_PAGE_UNCORE},
-        {"/api/v1/memory", HTTP_PAGE_MEMORY},
-        {"/page.js", HTTP_PAGE_SCRIPT},
-    };
-    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
-        if (strcmp(path, pages[i].path) == 0)
-            return (int)pages[i].page;
-    if (strcmp(path, "/api/v1/snapshot") == 0)
-        return find_scope(scope, HTTP_PAGE_SNAPSHOT_HOST);
-    return strcmp(path, "/api/v1/topdown") == 0 ? find_scope(scope, HTTP_PAGE_TOPDOWN_HOST) : -ENOENT;
-}
-
-enum http_page http_page_openmetrics(enum http_page page) {
-    return page == HTTP_PAGE_METRICS       ? HTTP_PAGE_OPENMETRICS
-           : page == HTTP_PAGE_METRICS_CPU ? HTTP_PAGE_OPENMETRICS_CPU
-                                           : page;
-}
-
-const char *http_page_content_type(enum http_page page) {
-    switch (page) {
-    case HTTP_PAGE_ROOT:
-        return "text/html; charset=utf-8";
-    case HTTP_PAGE_METRICS:
-    case HTTP_PAGE_METRICS_CPU:
-        return "text/plain; version=0.0.4; charset=utf-8";
-    case HTTP_PAGE_OPENMETRICS:
-    case HTTP_PAGE_OPENMETRICS_CPU:
-        return "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    case HTTP_PAGE_SCRIPT:
-        return "text/javascript; charset=utf-8";
-    default:
-        return "application/json";
-    }
-}
-
-const char *http_page_vary(enum http_page page) {
-    bool metrics = page >= HTTP_PAGE_METRICS && page <= HTTP_PAGE_OPENMETRICS_CPU;
-    return metrics ? "Accept, Accept-Encoding" : "Accept-Encoding";
-}
-
-bool http_page_changes(enum http_page page) {
-    return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG && page != HTTP_PAGE_SCRIPT;
-}
-
-bool http_page_has_cpu_intervals(enum http_page page) {
-    return page == HTTP_PAGE_SNAPSHOT_CPU || page == HTTP_PAGE_TOPDOWN_CPU;
-}
-
-static int render_metrics(enum http_page page, struct http_templates *templates, const struct shown *shown,
-                          struct text *out) {
-    bool per_cpu = page == HTTP_PAGE_METRICS_CPU || page == HTTP_PAGE_OPENMETRICS_CPU;
-    bool openmetrics = page == HTTP_PAGE_OPENMETRICS || page == HTTP_PAGE_OPENMETRICS_CPU;
+static int put_series(struct http_templates *templates, const struct shown *shown, bool per_cpu,
+                      int (*render)(const struct series *, const struct shown *, struct text *), struct text *out) {
     struct series **template = per_cpu ? &templates->cpu : &templates->host;
     bool current = host_memory_same_series(templates->memory, shown->memory);
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
@@ -131,29 +53,126 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
     }
     if (!*template)
         *template = series_new(shown, per_cpu);
-    if (!*template)
-        return -ENOMEM;
-    return openmetrics ? prometheus_render_openmetrics(*template, shown, out)
-                       : prometheus_render(*template, shown, out);
+    return *template ? render(*template, shown, out) : -ENOMEM;
 }
 
-static int render_document(enum http_page page, const struct shown *shown, size_t type, struct text *out) {
-    const struct view *view = shown->types[type].view;
-    const struct snapshot *snapshot = shown->types[type].snapshot;
-    switch (page) {
-    case HTTP_PAGE_PLAN:
-        return json_render_plan(shown, type, out);
-    case HTTP_PAGE_CATALOG:
-        return json_render_catalog(shown, type, out);
-    case HTTP_PAGE_STATUS:
-        return json_render_status(view, snapshot, out);
-    case HTTP_PAGE_TOPDOWN_HOST:
-    case HTTP_PAGE_TOPDOWN_SOCKET:
-    case HTTP_PAGE_TOPDOWN_CPU:
-        return json_render_topdown(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
-    default:
-        return json_render_snapshot(shown, type, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)), out);
+static int metrics(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    return put_series(templates, shown, false, prometheus_render, out);
+}
+
+static int metrics_cpu(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    return put_series(templates, shown, true, prometheus_render, out);
+}
+
+static int openmetrics(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    return put_series(templates, shown, false, prometheus_render_openmetrics, out);
+}
+
+static int openmetrics_cpu(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    return put_series(templates, shown, true, prometheus_render_openmetrics, out);
+}
+
+static int root(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    (void)templates;
+    return html_render(shown, out);
+}
+
+static int script(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    (void)templates;
+    (void)shown;
+    text_append(out, html_script, html_script_length);
+    return out->failed ? -ENOMEM : 0;
+}
+
+static int uncore(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    (void)templates;
+    return json_render_uncore(shown, out);
+}
+
+static int memory(struct http_templates *templates, const struct shown *shown, struct text *out) {
+    (void)templates;
+    return json_render_memory(shown, out);
+}
+
+static int snapshot_host(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_snapshot(shown, type, JSON_HOST, out);
+}
+
+static int snapshot_socket(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_snapshot(shown, type, JSON_SOCKET, out);
+}
+
+static int snapshot_cpu(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_snapshot(shown, type, JSON_CPU, out);
+}
+
+static int topdown_host(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_topdown(shown, type, JSON_HOST, out);
+}
+
+static int topdown_socket(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_topdown(shown, type, JSON_SOCKET, out);
+}
+
+static int topdown_cpu(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_topdown(shown, type, JSON_CPU, out);
+}
+
+static int status(const struct shown *shown, size_t type, struct text *out) {
+    return json_render_status(shown->types[type].view, shown->types[type].snapshot, out);
+}
+
+// ---- the pages ----
+
+const struct http_page_type http_page_json = {"application/json", "Accept-Encoding"};
+static const struct http_page_type HTML = {"text/html; charset=utf-8", "Accept-Encoding"},
+                                   SCRIPT = {"text/javascript; charset=utf-8", "Accept-Encoding"},
+                                   TEXT = {"text/plain; version=0.0.4; charset=utf-8", "Accept, Accept-Encoding"},
+                                   OPENMETRICS = {"application/openmetrics-text; version=1.0.0; charset=utf-8",
+                                                  "Accept, Accept-Encoding"};
+
+const struct http_page_row http_pages[HTTP_PAGE_N] = {
+    [HTTP_PAGE_ROOT] = {"/", NULL, &HTML, .has_history = true, .render = root},
+    [HTTP_PAGE_SCRIPT] = {"/page.js", NULL, &SCRIPT, .fixed = true, .render = script},
+    [HTTP_PAGE_METRICS] = {"/metrics", NULL, &TEXT, HTTP_PAGE_OPENMETRICS, .render = metrics},
+    [HTTP_PAGE_METRICS_CPU] = {"/metrics/cpu", NULL, &TEXT, HTTP_PAGE_OPENMETRICS_CPU, .render = metrics_cpu},
+    [HTTP_PAGE_OPENMETRICS] = {NULL, NULL, &OPENMETRICS, .render = openmetrics},
+    [HTTP_PAGE_OPENMETRICS_CPU] = {NULL, NULL, &OPENMETRICS, .render = openmetrics_cpu},
+    [HTTP_PAGE_UNCORE] = {"/api/v1/uncore", NULL, &http_page_json, .render = uncore},
+    [HTTP_PAGE_MEMORY] = {"/api/v1/memory", NULL, &http_page_json, .render = memory},
+    [HTTP_PAGE_SNAPSHOT_HOST] = {"/api/v1/snapshot", "host", &http_page_json, .document = snapshot_host},
+    [HTTP_PAGE_SNAPSHOT_SOCKET] = {"/api/v1/snapshot", "socket", &http_page_json, .document = snapshot_socket},
+    [HTTP_PAGE_SNAPSHOT_CPU] = {"/api/v1/snapshot", "cpu", &http_page_json, .has_cpu_intervals = true,
+                                .document = snapshot_cpu},
+    [HTTP_PAGE_TOPDOWN_HOST] = {"/api/v1/topdown", "host", &http_page_json, .has_bound = true,
+                                .document = topdown_host},
+    [HTTP_PAGE_TOPDOWN_SOCKET] = {"/api/v1/topdown", "socket", &http_page_json, .document = topdown_socket},
+    [HTTP_PAGE_TOPDOWN_CPU] = {"/api/v1/topdown", "cpu", &http_page_json, .has_cpu_intervals = true,
+                               .document = topdown_cpu},
+    [HTTP_PAGE_PLAN] = {"/api/v1/plan", NULL, &http_page_json, .fixed = true, .document = json_render_plan},
+    [HTTP_PAGE_CATALOG] = {"/api/v1/catalog", NULL, &http_page_json, .fixed = true, .document = json_render_catalog},
+    [HTTP_PAGE_STATUS] = {"/api/v1/status", NULL, &http_page_json, .document = status},
+};
+
+const char *http_page_path(const char *target) {
+    static const char scheme[] = "http://";
+    if (strncasecmp(target, scheme, sizeof(scheme) - 1) != 0)
+        return target;
+    const char *path = strchr(target + sizeof(scheme) - 1, '/');
+    return path ? path : "/";
+}
+
+int http_page_find(const char *path, const char *scope) {
+    int unknown = -ENOENT;
+    for (int page = 0; page < HTTP_PAGE_N; page++) {
+        const struct http_page_row *row = &http_pages[page];
+        if (!row->path || strcmp(path, row->path) != 0)
+            continue;
+        if (!row->scope || !scope || strcmp(scope, row->scope) == 0)
+            return page;
+        unknown = -EINVAL;
     }
+    return unknown;
 }
 
 // What all core types are bound by.
@@ -168,18 +187,17 @@ static void put_bound(const struct shown *shown, struct text *out) {
     text_free(&answer);
 }
 
-// Renders one document, or on a host with several core types an array with one for each.
-static int render_json(enum http_page page, const struct shown *shown, struct text *out) {
+static int put_documents(const struct http_page_row *row, const struct shown *shown, struct text *out) {
     if (!shown->types[0].view->core_type)
-        return render_document(page, shown, 0, out);
+        return row->document(shown, 0, out);
     int r = 0;
     text_string(out, "{");
-    if (page == HTTP_PAGE_TOPDOWN_HOST)
+    if (row->has_bound)
         put_bound(shown, out);
     text_string(out, "\"core_types\":[\n");
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i > 0 ? "," : "");
-        r = render_document(page, shown, i, out);
+        r = row->document(shown, i, out);
     }
     text_string(out, "]}\n");
     return r < 0 ? r : out->failed ? -ENOMEM : 0;
@@ -187,22 +205,6 @@ static int render_json(enum http_page page, const struct shown *shown, struct te
 
 int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
                      struct text *out) {
-    switch (page) {
-    case HTTP_PAGE_ROOT:
-        return html_render(shown, out);
-    case HTTP_PAGE_METRICS:
-    case HTTP_PAGE_METRICS_CPU:
-    case HTTP_PAGE_OPENMETRICS:
-    case HTTP_PAGE_OPENMETRICS_CPU:
-        return render_metrics(page, templates, shown, out);
-    case HTTP_PAGE_SCRIPT:
-        text_append(out, html_script, html_script_length);
-        return out->failed ? -ENOMEM : 0;
-    case HTTP_PAGE_UNCORE:
-        return json_render_uncore(shown, out);
-    case HTTP_PAGE_MEMORY:
-        return json_render_memory(shown, out);
-    default:
-        return render_json(page, shown, out);
-    }
+    const struct http_page_row *row = &http_pages[page];
+    return row->document ? put_documents(row, shown, out) : row->render(templates, shown, out);
 }

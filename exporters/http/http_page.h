@@ -37,26 +37,35 @@ struct http_templates {
 };
 void http_templates_deinit(struct http_templates *templates);
 
+struct http_page_type {
+    const char *content_type;
+    const char *vary; // the request headers that the answer depends on
+};
+extern const struct http_page_type http_page_json;
+
+// All that is known of a page.
+struct http_page_row {
+    const char *path;  // NULL: only in the place of another page
+    const char *scope; // of the query; NULL: the page has none. Without one in the query a page is its first row
+    const struct http_page_type *type;
+    enum http_page openmetrics; // the same in OpenMetrics, for a client that prefers it; 0: there is none
+    bool fixed;                 // the same for all snapshots of a view
+    bool has_cpu_intervals;     // shows the intervals of single CPUs
+    bool has_history;           // needs shown->history
+    bool has_bound;             // of several core types: begins with what all of them are bound by
+    // Appends a document for one core type; on a host with several the page is an array of them. Or, if NULL,
+    int (*document)(const struct shown *shown, size_t type, struct text *out);
+    // the whole page. Return 0 or -ENOMEM.
+    int (*render)(struct http_templates *templates, const struct shown *shown, struct text *out);
+};
+extern const struct http_page_row http_pages[HTTP_PAGE_N];
+
 // The path of a request's target, which may also be a whole URI (RFC 9112, 3.2.2): http://host:port/path. The host in
 // it is ignored, like the Host header.
 const char *http_page_path(const char *target);
 
 // The page of a path and of the query's scope (NULL: none given). -ENOENT: no such page, -EINVAL: no such scope.
 int http_page_find(const char *path, const char *scope);
-
-// The page of /metrics or /metrics/cpu in OpenMetrics; of other pages the page itself.
-enum http_page http_page_openmetrics(enum http_page page);
-
-const char *http_page_content_type(enum http_page page);
-
-// The request headers that the answer depends on.
-const char *http_page_vary(enum http_page page);
-
-// False if the page is the same for all snapshots of a view.
-bool http_page_changes(enum http_page page);
-
-// True if the page shows the intervals of single CPUs.
-bool http_page_has_cpu_intervals(enum http_page page);
 
 // All paths with a few words on each, for a client that asked for an unknown one.
 extern const char http_page_list[];

@@ -10,7 +10,7 @@
 // What a response is, beside its text.
 struct http_made {
     uint64_t generation;
-    const char *content_type, *vary;
+    const struct http_page_type *type;
     enum http_coding coding;
 };
 
@@ -27,9 +27,9 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
     shown_count(&shown, publication->n);
     shown.memory = complete ? snapshots[0]->memory : NULL;
     struct view_history history = {0};
-    if (complete && page == HTTP_PAGE_ROOT)
+    if (complete && http_pages[page].has_history)
         complete = http_history_last_hour(renderer->history, &shown, &history) == 0;
-    shown.history = page == HTTP_PAGE_ROOT ? &history : NULL;
+    shown.history = http_pages[page].has_history ? &history : NULL;
     int r = complete ? http_page_render(page, &renderer->cache.templates, &shown, text) : -ENOMEM;
     view_history_deinit(&history);
     for (size_t i = 0; i < publication->n; i++)
@@ -41,8 +41,8 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
 static int finish(struct http_renderer *renderer, size_t slot, const struct http_made *made,
                   struct MHD_Response **out) {
     struct MHD_Response *response = http_cache_end(&renderer->cache, slot, made->generation);
-    if (!response || !http_add_headers(response, renderer->web, made->content_type) ||
-        MHD_add_response_header(response, "Vary", made->vary) != MHD_YES ||
+    if (!response || !http_add_headers(response, renderer->web, made->type->content_type) ||
+        MHD_add_response_header(response, "Vary", made->type->vary) != MHD_YES ||
         (made->coding == HTTP_GZIP && MHD_add_response_header(response, "Content-Encoding", "gzip") != MHD_YES))
         return -ENOMEM;
     *out = response;
@@ -51,7 +51,7 @@ static int finish(struct http_renderer *renderer, size_t slot, const struct http
 
 static int find_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
                      uint64_t generation, uint64_t now_ms, struct MHD_Response **out) {
-    const struct http_made made = {generation, http_page_content_type(page), http_page_vary(page), HTTP_IDENTITY};
+    const struct http_made made = {generation, http_pages[page].type, HTTP_IDENTITY};
     *out = http_cache_find(&renderer->cache, page, generation, now_ms);
     if (*out)
         return 0;
@@ -69,7 +69,7 @@ static int find_text(struct http_renderer *renderer, enum http_page page, const 
 
 static int find_gzip(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
                      uint64_t generation, uint64_t now_ms, struct MHD_Response **out) {
-    const struct http_made made = {generation, http_page_content_type(page), http_page_vary(page), HTTP_GZIP};
+    const struct http_made made = {generation, http_pages[page].type, HTTP_GZIP};
     size_t slot = http_cache_gzip(page);
     *out = http_cache_find(&renderer->cache, slot, generation, now_ms);
     if (*out)
@@ -90,7 +90,7 @@ static int find_gzip(struct http_renderer *renderer, enum http_page page, const 
 
 int http_render(struct http_renderer *renderer, enum http_page page, enum http_coding coding,
                 const struct http_publication *publication, uint64_t now_ms, struct MHD_Response **out) {
-    uint64_t generation = http_page_changes(page) ? publication->generation : publication->view_generation;
+    uint64_t generation = http_pages[page].fixed ? publication->view_generation : publication->generation;
     return coding == HTTP_GZIP ? find_gzip(renderer, page, publication, generation, now_ms, out)
                                : find_text(renderer, page, publication, generation, now_ms, out);
 }
@@ -114,7 +114,7 @@ static char *key_of(const struct http_history_query *query, enum http_coding cod
 static int render_history(struct http_renderer *renderer, size_t slot, const struct http_history_query *query,
                           enum http_coding coding, const struct http_publication *publication,
                           struct http_history_answer *out) {
-    const struct http_made made = {publication->generation, "application/json", "Accept-Encoding", coding};
+    const struct http_made made = {publication->generation, &http_page_json, coding};
     struct shown shown = {.history = NULL};
     struct text *text = http_cache_begin(&renderer->cache, slot);
     for (size_t i = 0; i < publication->n; i++)
