@@ -228,8 +228,8 @@ void json_fail(const struct json_node *node, const char *format, ...) {
     const struct json_reader *reader = node->reader;
     const char *file = reader->file_of ? reader->file_of(reader->file_context, node) : NULL;
     int r =
-        errors_add(reader->errors, file ? file : reader->file, 0, 0, "%s%s%s%s%s", path, path[0] != '\0' ? ": " : "",
-                   text, file ? ", as read for " : "", file ? last_part(reader->file) : "");
+        errors_add(reader->errors, file ? file : reader->file, 0, 0, "%s%s%s%s%s%s", path, path[0] != '\0' ? ": " : "",
+                   text, file ? " (as read for " : "", file ? last_part(reader->file) : "", file ? ")" : "");
     if (node->reader->status == 0)
         node->reader->status = r;
 }

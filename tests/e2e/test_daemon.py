@@ -13,7 +13,6 @@ import tempfile
 import time
 
 import e2e
-import spec_files
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -218,12 +217,22 @@ def test_a_spec_that_names_an_unknown_event_is_refused():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("specs", "scenarios"):
             shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name))
-        spec = os.path.join(folder, "specs/neoverse-v2.json")
-        text = json.dumps(spec_files.load(spec))
+        family = os.path.join(folder, "specs/families/arm.json")
+        text = e2e.read_text(family)
         broken = text.replace('"formula": "INST_RETIRED / CPU_CYCLES"', '"formula": "INST_RETIRED / CPU_BICYCLES"')
         assert broken != text
-        e2e.write_text(spec, broken)
-        return refused("--pmu", "sim", data=folder, says=r"neoverse-v2\.json.*CPU_BICYCLES")
+        e2e.write_text(family, broken)
+        return refused("--pmu", "sim", data=folder, says=r"families/arm\.json: metrics\.ipc.*CPU_BICYCLES.*\(as read for neoverse-v2\.json\)")
+
+
+def test_a_spec_without_its_family_is_refused_and_others_are_not_concerned():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("specs", "scenarios"):
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name))
+        os.remove(os.path.join(folder, "specs/families/arm.json"))
+        status, said = e2e.run_daemon("check-config", "--pmu", "sim:zen5", data=folder)
+        assert status == 0 and "spec zen5" in said, said
+        return refused("--pmu", "sim", data=folder, says=r"families/arm\.json: cannot be opened: No such file")
 
 
 def test_a_folder_without_specs_is_refused():

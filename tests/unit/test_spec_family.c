@@ -129,7 +129,7 @@ static void test_lists_are_replaced(void **state) {
 static void test_an_error_names_the_file_that_has_the_text(void **state) {
     (void)state;
     expect_error(FAMILY_OF("WORK / / CYCLES"), SPEC(EVENTS, METRICS, GROUPS), OF_FAMILY, "metrics.ipc: formula");
-    expect_error(FAMILY_OF("WORK / / CYCLES"), SPEC(EVENTS, METRICS, GROUPS), OF_FAMILY, ", as read for test.json");
+    expect_error(FAMILY_OF("WORK / / CYCLES"), SPEC(EVENTS, METRICS, GROUPS), OF_FAMILY, " (as read for test.json)");
     expect_error(FAMILY_OF("7\", \"title\": 7, \"x\": \""), SPEC(EVENTS, METRICS, GROUPS), OF_FAMILY, "title");
     expect_error(FAMILY, SPEC(EVENTS ", \"own\": {\"WORK\": {\"code\": \"many\"}}", METRICS, GROUPS), OF_SPEC,
                  "events.WORK.code");
