@@ -339,7 +339,8 @@ static double list_fds(const char *path) {
 }
 
 // Since Linux 6.2 the size of the procfs folder is the number of file descriptors. Older kernels require a listing.
-static void count_fds(const struct host_roots *roots, uint64_t call, struct host_process *process) {
+static void count_fds(const struct host_roots *roots, uint64_t call, struct host_process *process,
+                      struct status_process *out) {
     char path[PATH_BYTES];
     struct statfs system;
     struct stat status;
@@ -347,9 +348,9 @@ static void count_fds(const struct host_roots *roots, uint64_t call, struct host
     if (call == 0)
         process->is_procfs = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
     if (process->is_procfs && host_file_stat(roots->kept, path, &status) == 0 && status.st_size > 0)
-        process->open_fds = (double)status.st_size;
+        out->open_fds = (double)status.st_size;
     else if (call % HOST_FDS_CALLS == 0)
-        process->open_fds = list_fds(path);
+        out->open_fds = list_fds(path);
 }
 
 // The host's boot time in seconds since the epoch, from /proc/stat.
@@ -367,37 +368,37 @@ static double boot_timestamp(const struct host_roots *roots) {
 }
 
 // Fields 22, 23 and 24 of proc(5); the name in field 2 may contain any character, so counting starts after it.
-static void read_stat(const struct host_roots *roots, struct host_process *process) {
+static void read_stat(const struct host_roots *roots, struct status_process *out) {
     char path[PATH_BYTES], text[2048];
     (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
     const char *fields = host_file_read_kept(roots->kept, path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     unsigned long long start_ticks, virtual_bytes, resident_pages;
-    process->virtual_bytes = process->resident_bytes = NAN;
+    out->virtual_bytes = out->resident_bytes = NAN;
     if (!fields ||
         sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu",
                &start_ticks, &virtual_bytes, &resident_pages) != 3)
         return;
-    process->virtual_bytes = (double)virtual_bytes;
-    process->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
-    if (isnan(process->start_timestamp))
-        process->start_timestamp = boot_timestamp(roots) + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+    out->virtual_bytes = (double)virtual_bytes;
+    out->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
+    if (isnan(out->start_timestamp))
+        out->start_timestamp = boot_timestamp(roots) + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-void host_linux_process(const struct host_roots *roots, struct host_process *process) {
+void host_linux_process(const struct host_roots *roots, struct host_process *process, struct status_process *out) {
     if (process->calls == 0)
-        process->open_fds = process->start_timestamp = NAN;
-    process->cpu_seconds = NAN;
+        out->open_fds = out->start_timestamp = NAN;
+    out->cpu_seconds = NAN;
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
-        process->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+        out->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
     uint64_t call = process->calls++;
     if (call % HOST_FILE_CALLS != 0)
         return;
-    process->max_fds = NAN;
+    out->max_fds = NAN;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        process->max_fds = (double)limit.rlim_cur;
-    count_fds(roots, call, process);
-    read_stat(roots, process);
+        out->max_fds = (double)limit.rlim_cur;
+    count_fds(roots, call, process, out);
+    read_stat(roots, out);
 }

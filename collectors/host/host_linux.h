@@ -11,6 +11,7 @@
 #include "core/base/cpuset.h"
 #include "core/base/error.h"
 #include "core/host/topology.h"
+#include "core/status/status.h"
 
 struct host_files;
 
@@ -68,16 +69,15 @@ void host_pmu_events_deinit(struct host_pmu_events *events);
 // if the PMU had it. The kernel opens and runs such an event, but it counts nothing.
 bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t config);
 
-// Figures of this process; NaN if unreadable. The caller zeroes the struct before the first call and keeps it for the
-// next: constant figures are read once, and those from files, which take longer than a round's reads, in every
+// Figures of this process. The caller zeroes *process before the first call, and keeps both structs for the next:
+// constant figures are read once, and those from files, which take longer than a round's reads, in every
 // HOST_FILE_CALLS-th call. Before Linux 6.2 the kernel does not tell the number of open file descriptors; counting
 // thousands takes milliseconds, so only every HOST_FDS_CALLS-th call does.
 enum { HOST_FILE_CALLS = 5, HOST_FDS_CALLS = 60 };
 struct host_process {
-    double cpu_seconds, resident_bytes, virtual_bytes, open_fds, max_fds, start_timestamp;
     uint64_t calls;
     bool is_procfs; // the folder is the kernel's own
 };
-void host_linux_process(const struct host_roots *roots, struct host_process *process);
+void host_linux_process(const struct host_roots *roots, struct host_process *process, struct status_process *out);
 
 #endif

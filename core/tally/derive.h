@@ -36,8 +36,8 @@ int derive_continue(struct derive *derive, const struct derive *old);
 // large host. Values, totals, and the intervals of sockets and the host never change by it (estimate_want_cpus).
 void derive_want_cpus(struct derive *derive, bool wanted);
 
-// Adds one round to the totals and fills `out`, which must be new; self values are left to the caller. If there was no
-// memory for a snapshot, `out` is NULL, and the totals still advance.
+// Adds one round to the totals and fills `out`, which must be new; times and status are left to the caller. If there
+// was no memory for a snapshot, `out` is NULL, and the totals still advance.
 void derive_round(struct derive *derive, const struct readings *readings, struct snapshot *out);
 
 // Counts the time from the end of the last round until until_ns, a deliberate pause, as uncovered.

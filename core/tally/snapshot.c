@@ -10,9 +10,7 @@
 // totals (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events
 // events, covered, UNCOVERED_N uncovered, guest). After all scopes: per event group WINDOW_RESULT_N windows, enabled,
 // running; per event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages
-// of the gauges; then the self values.
-
-const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.001, 0.01};
+// of the gauges.
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 enum { VERDICT_MORE = 4 }; // a verdict's values beside those of the metrics
@@ -188,10 +186,6 @@ size_t snapshot_gauges_ended(const struct snapshot_layout *layout) { return snap
 
 size_t snapshot_gauges_age(const struct snapshot_layout *layout) { return snapshot_gauges_begun(layout) + 2; }
 
-size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
-    return snapshot_gauges_age(layout) + 1 + (size_t)value;
-}
-
 static void mark(const struct formula *formula, bool *wanted) {
     for (size_t i = 0; i < formula->n_variables; i++)
         wanted[formula->variables[i]] = true;
@@ -241,7 +235,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
     layout->n_metrics = plan->n_metrics;
     layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
     layout->scope_stride = snapshot_guest(layout, 0) + 1; // scope 0 starts at 0 for any stride
-    layout->n_values = snapshot_self(layout, SELF_N);
+    layout->n_values = snapshot_gauges_age(layout) + 1;
     return layout;
 }
 
@@ -268,6 +262,8 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     snapshot->layout = snapshot_layout_ref(layout);
     atomic_init(&snapshot->references, 1);
     snapshot->taken_seconds = NAN;
+    snapshot->status = status_unknown;
+    snapshot->engine = status_engine_unknown;
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
     snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
     snapshot->quality = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
@@ -306,15 +302,11 @@ static void remove_gauges(struct snapshot *snapshot) {
         snapshot->values[snapshot_trouble(layout, e, EVENT_STARVED)] = NAN;
     for (size_t s = 0; s < layout->topology->n_sockets; s++)
         snapshot->values[snapshot_offline(layout, s)] = snapshot->values[snapshot_measured(layout, s)] = NAN;
-    for (size_t i = snapshot_verdict(layout, 0, 0); i < snapshot_self(layout, (enum self_value)0); i++)
+    for (size_t i = snapshot_verdict(layout, 0, 0); i < layout->n_values; i++)
         snapshot->values[i] = NAN;
 }
 
 struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
-    static const enum self_value gauges[] = {
-        SELF_BUDGET_USED,   SELF_PROCESS_RESIDENT_BYTES, SELF_PROCESS_VIRTUAL_BYTES, SELF_PROCESS_OPEN_FDS,
-        SELF_RECORDING_UP,  SELF_RECORDING_ERROR,        SELF_PMU_KERNEL_BYTES,      SELF_TEXTFILE_UP,
-        SELF_TEXTFILE_ERROR};
     struct snapshot_layout *layout = snapshot->layout;
     struct snapshot *stale = snapshot_new(layout);
     if (!stale)
@@ -324,17 +316,15 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     stale->end_ns = snapshot->end_ns;
     stale->taken_seconds = snapshot->taken_seconds;
     stale->stale = true;
+    stale->status = snapshot->status;
+    stale->engine = snapshot->engine;
+    status_forget_now(&stale->status, &stale->engine);
     stale->memory = host_memory_ref(snapshot->memory);
     memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);
     memcpy(stale->absent, snapshot->absent, layout->n_scopes * layout->n_metrics);
     for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
         stale->verdicts[scope] = verdict_unknown(snapshot->verdicts[scope].now.missing);
     remove_gauges(stale);
-    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
-        stale->values[snapshot_self(layout, gauges[i])] = NAN;
-    double *pmu_up = &stale->values[snapshot_self(layout, SELF_PMU_UP)];
-    if (!isnan(*pmu_up)) // NaN: the PMU is not used
-        *pmu_up = 0;
     return stale;
 }
 

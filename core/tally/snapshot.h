@@ -20,6 +20,7 @@
 #include "core/host/topology.h"
 #include "core/memory/host_memory.h"
 #include "core/plan/plan.h"
+#include "core/status/status.h"
 #include "core/tally/readings.h"
 #include "core/tally/verdict.h"
 
@@ -51,41 +52,6 @@ enum event_trouble {
     EVENT_TROUBLE_N
 };
 const char *event_trouble_name(enum event_trouble trouble);
-
-// Values that belong to no scope. The caller of derive_round fills them in.
-enum self_value {
-    SELF_COLLECTION_SECONDS, // CPU time spent on event groups, total
-    SELF_ROTATION_COUNT,     // of the histogram below
-    SELF_ROTATION_SUM,       // seconds
-    SELF_ROTATION_BUCKETS,   // SELF_BUCKETS_N cumulative counts
-    SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 3,
-    SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
-    SELF_CALLS,                              // to the PMU, total
-    SELF_INTERRUPTS,                         // of other CPUs by these calls, total
-    SELF_INTERRUPT_SECONDS,                  // time they took on these CPUs, estimated, total
-    SELF_BUDGET_USED,                        // share of the budget in the last whole period
-    SELF_PROCESS_CPU_SECONDS,
-    SELF_PROCESS_RESIDENT_BYTES,
-    SELF_PROCESS_VIRTUAL_BYTES,
-    SELF_PROCESS_OPEN_FDS,
-    SELF_PROCESS_MAX_FDS,
-    SELF_PROCESS_START_TIMESTAMP,
-    SELF_RECORDING_UP,             // 1, 0: the last write succeeded, failed; NaN, as all below: not recording
-    SELF_RECORDING_ERROR,          // errno of that failure; else 0
-    SELF_RECORDING_BYTES,          // written, total
-    SELF_RECORDING_ROUNDS_LOST,    // missing from the recording, total
-    SELF_LAST_COUNTED_TIMESTAMP,   // of the last snapshot for which anything was counted; before, of the start
-    SELF_PMU_KERNEL_BYTES,         // the kernel's memory behind the open events, estimated; NaN: no PMU is used
-    SELF_CONFIG_SUCCESSFUL,        // 1, 0: the last attempt to load the configuration succeeded, failed
-    SELF_CONFIG_SUCCESS_TIMESTAMP, // of the last one that succeeded
-    SELF_TEXTFILE_UP,              // 1, 0: the last time it was written, it could be or not; NaN: none, or not yet
-    SELF_TEXTFILE_ERROR,           // errno of that failure; else 0
-    SELF_TEXTFILE_FAILURES,        // total
-    SELF_CERTIFICATE_EXPIRY,       // of the server's TLS certificate, seconds since the epoch; NaN: no TLS
-    SELF_N
-};
-enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };
-extern const double snapshot_rotation_bounds[SELF_BUCKETS_N]; // upper bounds in seconds; +Inf is the count itself
 
 struct snapshot_layout {
     const struct catalog *catalog; // a reference
@@ -159,7 +125,6 @@ size_t snapshot_gauges_ended(const struct snapshot_layout *layout);
 // The same as snapshot_gauges_ended, but NaN as long as each snapshot of the plan has ended rounds: it never was more
 // than 0.
 size_t snapshot_gauges_age(const struct snapshot_layout *layout);
-size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
 
 // Index of a metric's state in snapshot->absent and ->quality.
 static inline size_t snapshot_state(const struct snapshot_layout *layout, size_t scope, size_t metric) {
@@ -195,6 +160,8 @@ struct snapshot {
     // What the kernel counts of memory, a reference; NULL: not known. Only the first core type's snapshot has it, which
     // gets it before anybody else gets the snapshot.
     struct host_memory *memory;
+    struct status status;        // of the daemon,
+    struct status_engine engine; // and of the engine that made it
 };
 
 // How often per second the metric's events happened on the whole host, if that is above its rate threshold; else 0.

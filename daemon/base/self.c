@@ -11,7 +11,8 @@ double self_realtime_seconds(const struct self *self) { return self->clocks->rea
 void self_note_counted(struct self *self) { self->counted = true; }
 
 void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns) {
-    *self = (struct self){.clocks = clocks, .certificate_expiry_seconds = NAN};
+    *self = (struct self){.clocks = clocks, .status = status_unknown};
+    self->status.known = true;
     self->counted_seconds = self_realtime_seconds(self);
     budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, (struct budget_cost){0});
     self_note_config(self, true);
@@ -20,13 +21,13 @@ void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, ui
 void self_measure_cpus(struct self *self, size_t n_cpus) { self->budget.allowed = budget_allowed(n_cpus); }
 
 void self_note_config(struct self *self, bool successful) {
-    self->config.successful = successful;
+    self->status.config.successful = successful;
     if (successful)
-        self->config.success_seconds = self_realtime_seconds(self);
+        self->status.config.success_seconds = self_realtime_seconds(self);
 }
 
 static struct budget_cost cost_of(const struct self *self) {
-    double all_seconds = self->collection_seconds + self->interrupt_seconds;
+    double all_seconds = self->status.cost.collection_seconds + self->status.cost.interrupt_seconds;
     return (struct budget_cost){.rotation_seconds = all_seconds - self->change_seconds,
                                 .change_seconds = self->change_seconds};
 }
@@ -51,18 +52,18 @@ static double step_seconds(const struct self *self) { return (double)(thread_cpu
 // Charges a step's CPU time here, and that of its interrupts, whose calls took call_seconds. Returns the sum.
 static double charge(struct self *self, double cpu_seconds, double call_seconds, uint64_t calls, uint64_t interrupts) {
     double interrupt_seconds = calls > 0 ? call_seconds * (double)interrupts / (double)calls : 0;
-    self->collection_seconds += cpu_seconds;
-    self->calls += calls;
-    self->interrupts += interrupts;
-    self->interrupt_seconds += interrupt_seconds;
+    self->status.cost.collection_seconds += cpu_seconds;
+    self->status.cost.calls += calls;
+    self->status.cost.interrupts += interrupts;
+    self->status.cost.interrupt_seconds += interrupt_seconds;
     return cpu_seconds + interrupt_seconds;
 }
 
 // The part of a step's CPU time that steps usually take.
 static double usual_part(struct self *self, double seconds) {
     double usual = self->usual_seconds;
-    double part = usual > 0 ? fmin(seconds, SELF_UNUSUAL * usual) : seconds;
-    self->usual_seconds = usual > 0 ? usual + (part - usual) / SELF_USUAL_STEPS : part;
+    double part = usual > 0 ? fmin(seconds, UNUSUAL_TIMES * usual) : seconds;
+    self->usual_seconds = usual > 0 ? usual + (part - usual) / USUAL_STEPS : part;
     return part;
 }
 
@@ -73,10 +74,10 @@ void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
     self->change_seconds += cpu_seconds - usual_seconds;
     if (calls == 0)
         return; // nothing was due
-    self->rotations++;
-    self->rotation_seconds += seconds;
-    for (size_t i = 0; i < SELF_BUCKETS_N; i++)
-        self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
+    self->status.rotations.n++;
+    self->status.rotations.seconds += seconds;
+    for (size_t i = 0; i < STATUS_BUCKETS_N; i++)
+        self->status.rotations.within[i] += seconds <= status_rotation_bounds[i];
 }
 
 void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts) {
@@ -84,37 +85,17 @@ void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts) {
     self->change_seconds += charge(self, cpu_seconds, cpu_seconds, calls, interrupts);
 }
 
-void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot) {
-    host_linux_process(roots, &self->process);
-    double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
+void self_fill(struct self *self, const struct host_roots *roots, struct snapshot *snapshot) {
+    host_linux_process(roots, &self->process, &self->status.process);
+    self->status.cost.budget_used = self->budget.used;
     if (snapshot->sequence > 0) {
         double now_seconds = self_realtime_seconds(self);
         if (self->counted)
             self->counted_seconds = now_seconds;
         self->counted = false;
         snapshot->taken_seconds = now_seconds;
-        values[SELF_LAST_COUNTED_TIMESTAMP] = self->counted_seconds;
+        snapshot->engine.counted_seconds = self->counted_seconds;
     }
-    values[SELF_COLLECTION_SECONDS] = self->collection_seconds;
-    values[SELF_ROTATION_COUNT] = self->rotations;
-    values[SELF_ROTATION_SUM] = self->rotation_seconds;
-    for (size_t i = 0; i < SELF_BUCKETS_N; i++)
-        values[SELF_ROTATION_BUCKETS + i] = self->buckets[i];
-    values[SELF_PMU_UP] = pmu_up;
-    values[SELF_CALLS] = (double)self->calls;
-    values[SELF_INTERRUPTS] = (double)self->interrupts;
-    values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
-    values[SELF_CONFIG_SUCCESSFUL] = self->config.successful && !self->config.web_refused;
-    values[SELF_CONFIG_SUCCESS_TIMESTAMP] = self->config.success_seconds;
-    values[SELF_TEXTFILE_UP] = self->textfile.tried ? (double)(self->textfile.error == 0) : NAN;
-    values[SELF_TEXTFILE_ERROR] = self->textfile.tried ? -(double)self->textfile.error : NAN;
-    values[SELF_TEXTFILE_FAILURES] = self->textfile.tried ? (double)self->textfile.failures : NAN;
-    values[SELF_CERTIFICATE_EXPIRY] = self->certificate_expiry_seconds;
-    values[SELF_BUDGET_USED] = self->budget.used;
-    values[SELF_PROCESS_CPU_SECONDS] = self->process.cpu_seconds;
-    values[SELF_PROCESS_RESIDENT_BYTES] = self->process.resident_bytes;
-    values[SELF_PROCESS_VIRTUAL_BYTES] = self->process.virtual_bytes;
-    values[SELF_PROCESS_OPEN_FDS] = self->process.open_fds;
-    values[SELF_PROCESS_MAX_FDS] = self->process.max_fds;
-    values[SELF_PROCESS_START_TIMESTAMP] = self->process.start_timestamp;
+    snapshot->status = self->status;
+    snapshot->status.config.successful = self->status.config.successful && !self->web_refused;
 }

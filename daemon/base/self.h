@@ -11,27 +11,13 @@
 
 struct self {
     const struct clocks *clocks; // borrowed
-    uint64_t calls, interrupts;  // calls to the PMU; interrupts of other CPUs
-    double collection_seconds;
-    double interrupt_seconds; // time of interrupts on other CPUs, estimated
-    double change_seconds;    // part of both: of changes (core/adapt/budget.h)
-    double usual_seconds;     // CPU time of a step that rotates, lately; 0: not known yet
-    double rotations, rotation_seconds;
-    double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
+    double change_seconds;       // part of the cost: of changes (core/adapt/budget.h)
+    double usual_seconds;        // CPU time of a step that rotates, lately; 0: not known yet
     uint64_t step_begun_ns, step_cpu_ns;
     bool counted;           // the next snapshot has new counts, or none are wanted
     double counted_seconds; // of the last such snapshot, since the epoch; before, when the daemon started
-    struct self_config {
-        bool successful;        // the last attempt to load it
-        bool web_refused;       // the web configuration has changed since, and is wrong
-        double success_seconds; // when it was last loaded, since the epoch
-    } config;
-    struct self_textfile {
-        bool tried;        // it has been written, or could not be
-        int error;         // negative errno of the last time; 0: it was written
-        uint64_t failures; // total
-    } textfile;
-    double certificate_expiry_seconds; // of the HTTP server's, since the epoch; NaN: no TLS
+    struct status status;   // as of now, for the next snapshot
+    bool web_refused;       // the web configuration has changed since the last attempt to load, and is wrong
     struct host_process process;
     struct budget budget;
 };
@@ -60,8 +46,8 @@ bool self_may_change(const struct self *self, uint64_t now_ns);
 // self_change_end if it probed, opened or closed. The step made `calls` to the PMU, which caused `interrupts` on other
 // CPUs. Each interrupt is assumed to cost its CPU as much as a call cost here. A call waits for the CPU that it
 // interrupts, which takes long if that CPU is being taken offline, or if a hypervisor has stopped it. What a rotation
-// costs above SELF_UNUSUAL times the usual does not come back with every round, so it counts as a change.
-enum { SELF_UNUSUAL = 16, SELF_USUAL_STEPS = 8 }; // the usual: the mean of about so many steps
+// costs above UNUSUAL_TIMES times the usual does not come back with every round, so it counts as a change.
+enum { UNUSUAL_TIMES = 16, USUAL_STEPS = 8 }; // the usual: the mean of about so many steps
 void self_step_begin(struct self *self);
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts);
@@ -69,7 +55,7 @@ void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts);
 // Notes that the next snapshot has new counts, or that none are wanted.
 void self_note_counted(struct self *self);
 
-// Writes the self values of a snapshot. pmu_up: 1, 0, or NaN if the PMU is not used.
-void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot);
+// Writes the status of a snapshot, and its times.
+void self_fill(struct self *self, const struct host_roots *roots, struct snapshot *snapshot);
 
 #endif

@@ -108,10 +108,12 @@ static void note_open_error(struct measure *m) {
 
 // A plan without event groups does not use the PMU, so the PMU's state is unknown.
 static void fill_self(struct measure *m, struct snapshot *snapshot) {
-    double pmu_up = m->stage.layout->plan->n_units > 0 ? m->blind.pmu_up : NAN;
-    self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
-    snapshot->values[snapshot_self(snapshot->layout, SELF_PMU_KERNEL_BYTES)] =
-        (double)collector_pmu(m->collector)->n_events * PMU_EVENT_KERNEL_BYTES;
+    self_fill(m->self, &m->type->source->roots, snapshot);
+    snapshot->engine.pmu = (struct status_pmu){
+        .used = m->stage.layout->plan->n_units > 0,
+        .up = m->blind.pmu_up,
+        .kernel_bytes = (double)collector_pmu(m->collector)->n_events * PMU_EVENT_KERNEL_BYTES,
+    };
 }
 
 static void note_counts(struct measure *m, const struct readings *readings, const struct snapshot *snapshot) {

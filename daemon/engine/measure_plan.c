@@ -44,7 +44,7 @@ void measure_refresh_view(struct measure *m) {
 // The first plan is the start's: charged, it would delay the first probes. Only boxes may get theirs later, when
 // others are measured already.
 static bool plan_is_of_start(const struct measure *m) {
-    return !m->stage.layout && (m->self->rotations == 0 || !m->type->topology->boxes);
+    return !m->stage.layout && (m->self->status.rotations.n == 0 || !m->type->topology->boxes);
 }
 
 static int make_plan(const struct measure *m, const struct stage_request *request, struct errors *errors,

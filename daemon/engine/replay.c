@@ -73,9 +73,10 @@ static struct replay *of(struct engine *engine) { return (struct replay *)engine
 // ---- snapshots ----
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
-    self_fill(replay->self, &replay->type->source->roots, replay->blind.pmu_up, snapshot);
+    self_fill(replay->self, &replay->type->source->roots, snapshot);
+    snapshot->engine.pmu = (struct status_pmu){.used = true, .up = replay->blind.pmu_up, .kernel_bytes = NAN};
     snapshot->taken_seconds = replay->timestamp_seconds;
-    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_COUNTED_TIMESTAMP)] = replay->counted_seconds;
+    snapshot->engine.counted_seconds = replay->counted_seconds;
 }
 
 static struct snapshot *present_snapshot(struct engine *engine) {

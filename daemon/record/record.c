@@ -232,7 +232,7 @@ void record_change(struct record *record, const struct setup *setup, const struc
 }
 
 struct record_totals record_totals(const struct record *record) {
-    struct record_stream_state state = {.bytes = 0};
+    struct status_recording state = {.bytes = 0};
     if (!record->boxes)
         state = record_stream_state(record->reel->stream);
     return (struct record_totals){state.bytes, state.rounds_lost};
@@ -479,14 +479,8 @@ const char *record_path(const struct record *record) {
 }
 
 void record_fill(const struct record *record, struct snapshot *snapshot) {
-    if (!record || record->boxes)
-        return;
-    double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
-    const struct record_stream_state state = record_stream_state(record->reel->stream);
-    values[SELF_RECORDING_UP] = state.error == 0;
-    values[SELF_RECORDING_ERROR] = -state.error;
-    values[SELF_RECORDING_BYTES] = (double)state.bytes;
-    values[SELF_RECORDING_ROUNDS_LOST] = (double)state.rounds_lost;
+    if (record && !record->boxes)
+        snapshot->engine.recording = record_stream_state(record->reel->stream);
 }
 
 struct record *record_free(struct record *record) {

@@ -42,7 +42,7 @@ void record_continue(struct record *record, struct record_totals totals);
 
 // Valid as long as the record; NULL: no recording, or a part of another one.
 const char *record_path(const struct record *record);
-// Writes the self values about the recording, unless it is part of another one.
+// Writes what there is to say of the recording, unless it is part of another one.
 void record_fill(const struct record *record, struct snapshot *snapshot);
 
 // Records that the view's plan is now in force; or, for the same plan, the facts shown now.

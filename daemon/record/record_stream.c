@@ -229,8 +229,8 @@ bool record_stream_step(struct record_stream *stream, uint64_t deadline_ns) {
     return stream->buffer.n > 0;
 }
 
-struct record_stream_state record_stream_state(const struct record_stream *stream) {
-    return (struct record_stream_state){stream->error, stream->bytes, stream->rounds_lost};
+struct status_recording record_stream_state(const struct record_stream *stream) {
+    return (struct status_recording){true, stream->error, stream->bytes, stream->rounds_lost};
 }
 
 void record_stream_continue(struct record_stream *stream, uint64_t bytes, uint64_t rounds_lost) {

@@ -8,6 +8,7 @@
 // A failure is logged once. It drops all that waits, and nothing is taken for ten seconds.
 
 #include "core/recording/recording.h"
+#include "core/status/status.h"
 #include "daemon/base/clocks.h"
 
 struct record_stream;
@@ -56,11 +57,7 @@ void record_stream_forget_losses(struct record_stream *stream);
 // Writes a piece if there is time before deadline_ns. True while more is waiting.
 bool record_stream_step(struct record_stream *stream, uint64_t deadline_ns);
 
-struct record_stream_state {
-    int error; // a negative errno; 0: none
-    uint64_t bytes, rounds_lost;
-};
-struct record_stream_state record_stream_state(const struct record_stream *stream);
+struct status_recording record_stream_state(const struct record_stream *stream);
 // Goes on from what another stream came to.
 void record_stream_continue(struct record_stream *stream, uint64_t bytes, uint64_t rounds_lost);
 

@@ -72,7 +72,7 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
     self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
-    s->self.certificate_expiry_seconds = protection_expiry_seconds(protection_web(s->protection));
+    s->self.status.certificate_expiry_seconds = protection_expiry_seconds(protection_web(s->protection));
     s->readers = (struct readers){.cpus_read = listening_cpus_read, .context = s->listening};
     int r = engine_new_all(s->setup, &s->self, &s->newest.shown, now_ns, errors, s->engines, &s->n_engines);
     engine_attend_all(s->engines, s->n_engines, &s->readers);
@@ -95,7 +95,7 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     newest_put(&s->newest, type, published.view, snapshot);
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
-    s->self.textfile = textfile_state(s->textfile);
+    s->self.status.textfile = textfile_state(s->textfile);
     s->status.n_types = s->setup->n_types;
     if (type >= s->setup->n_types)
         return;
@@ -238,7 +238,7 @@ static void begin_reading(void *context) { self_step_begin(&((struct service *)c
 static void end_reading(bool in_force, void *context) {
     struct service *s = context;
     self_change_end(&s->self, 0, 0);
-    s->self.config.web_refused = !in_force;
+    s->self.web_refused = !in_force;
     if (in_force)
         listening_warn(s->listening, protection_web(s->protection));
     start_memory_give_back();
@@ -258,7 +258,7 @@ static int load_all(struct service *s, struct errors *errors) {
         r = protection_change(s->protection, web, errors);
         if (r < 0)
             reload_deinit(&s->reload);
-        s->self.config.web_refused = false;
+        s->self.web_refused = false;
     }
     web_unref(web);
     return r;
@@ -317,7 +317,7 @@ static int finish_change(struct service *s, struct view *const before[SETUP_TYPE
         return r;
     self_measure_cpus(&s->self, setup_n_cpus(s->setup));
     self_note_config(&s->self, true);
-    s->self.config.successful = !refused; // but the last attempt
+    s->self.status.config.successful = !refused; // but the last attempt
     reload_log_success(s->options, s->reload.looked);
     listening_warn(s->listening, protection_web(s->protection));
     summarize(s, false);
@@ -433,7 +433,7 @@ static void service_close(struct service *s) {
 
 // The server, and the watch over what protects it.
 static int open_server(struct service *s, const struct inherited *inherited) {
-    const struct protection_caller caller = {begin_reading, end_reading, s, &s->self.certificate_expiry_seconds};
+    const struct protection_caller caller = {begin_reading, end_reading, s, &s->self.status.certificate_expiry_seconds};
     struct listening_request request = {.config = s->setup->config, .inherited = inherited};
     int r = protection_load(s->options, &s->errors, &request.web);
     if (r == 0)

@@ -38,7 +38,7 @@ struct textfile {
     size_t n_types; // 0: nothing has been published
     uint64_t interval_ns, written_ns;
     bool ends;
-    struct self_textfile state;
+    struct status_textfile state;
     struct text page; // of the thread alone, to be used again
 };
 
@@ -143,7 +143,7 @@ int textfile_check(const char *folder) {
 
 // A failure is said once, and again only if it is another one.
 static void note(struct textfile *textfile, int r) {
-    struct self_textfile *state = &textfile->state;
+    struct status_textfile *state = &textfile->state;
     if (r < 0 && r != state->error)
         log_error("%s cannot be written: %s. topdownd measures on, and tries it again every %.3g s", textfile->path,
                   view_textfile_text(r), (double)textfile->interval_ns * 1e-9);
@@ -297,8 +297,8 @@ void textfile_begin_again(struct textfile *textfile) {
     pthread_mutex_unlock(&textfile->lock);
 }
 
-struct self_textfile textfile_state(struct textfile *textfile) {
-    struct self_textfile state = {0};
+struct status_textfile textfile_state(struct textfile *textfile) {
+    struct status_textfile state = {0};
     if (!textfile)
         return state;
     pthread_mutex_lock(&textfile->lock);

@@ -30,7 +30,7 @@ void textfile_publish(struct textfile *textfile, size_t type, size_t n_types, co
 void textfile_begin_again(struct textfile *textfile);
 
 // How writing goes, for the next snapshot; takes NULL.
-struct self_textfile textfile_state(struct textfile *textfile);
+struct status_textfile textfile_state(struct textfile *textfile);
 
 // Checks in advance: 0, or the negative errno of what would fail now.
 int textfile_check(const char *folder);

@@ -266,13 +266,13 @@ static void add_hardware(struct json *json, const struct view *view, const struc
 static void add_pmu(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     json_begin_object(json, "pmu");
     json_string(json, "name", view->pmu);
-    json_number(json, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
+    json_number(json, "up", status_engine_series(&snapshot->engine, STATUS_PMU_UP));
     add_counters(json, view);
     if (view->nmi_watchdog)
         json_string(json, "nmi_watchdog", view->nmi_watchdog);
     else
         json_null(json, "nmi_watchdog");
-    json_number(json, "kernel_memory_bytes", snapshot->values[snapshot_self(view->layout, SELF_PMU_KERNEL_BYTES)]);
+    json_number(json, "kernel_memory_bytes", snapshot->engine.pmu.kernel_bytes);
     json_end_object(json);
     json_begin_array(json, "pmu_errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
@@ -303,63 +303,61 @@ static void add_not_live(struct json *json, const struct view *view, const struc
     json_end_array(json);
 }
 
-struct self_number {
+struct figure {
     const char *key;
-    enum self_value value;
+    enum status_number number;
 };
 
-static void add_self_numbers(struct json *json, const struct view *view, const struct snapshot *snapshot,
-                             const struct self_number *numbers, size_t n) {
+static void add_figures(struct json *json, const struct snapshot *snapshot, const struct figure *figures, size_t n) {
     for (size_t i = 0; i < n; i++)
-        json_number(json, numbers[i].key, snapshot->values[snapshot_self(view->layout, numbers[i].value)]);
+        json_number(json, figures[i].key, status_series(&snapshot->status, figures[i].number));
 }
 
-static void add_process(struct json *json, const struct view *view, const struct snapshot *snapshot) {
-    static const struct self_number figures[] = {
-        {"start_timestamp_seconds", SELF_PROCESS_START_TIMESTAMP},
-        {"cpu_seconds_total", SELF_PROCESS_CPU_SECONDS},
-        {"collection_seconds_total", SELF_COLLECTION_SECONDS},
-        {"resident_bytes", SELF_PROCESS_RESIDENT_BYTES},
-        {"virtual_bytes", SELF_PROCESS_VIRTUAL_BYTES},
-        {"open_fds", SELF_PROCESS_OPEN_FDS},
-        {"max_fds", SELF_PROCESS_MAX_FDS},
+static void add_process(struct json *json, const struct snapshot *snapshot) {
+    static const struct figure figures[] = {
+        {"start_timestamp_seconds", STATUS_PROCESS_START_TIMESTAMP},
+        {"cpu_seconds_total", STATUS_PROCESS_CPU_SECONDS},
+        {"collection_seconds_total", STATUS_COLLECTION_SECONDS},
+        {"resident_bytes", STATUS_PROCESS_RESIDENT_BYTES},
+        {"virtual_bytes", STATUS_PROCESS_VIRTUAL_BYTES},
+        {"open_fds", STATUS_PROCESS_OPEN_FDS},
+        {"max_fds", STATUS_PROCESS_MAX_FDS},
     };
     json_begin_object(json, "process");
-    add_self_numbers(json, view, snapshot, figures, sizeof(figures) / sizeof(figures[0]));
+    add_figures(json, snapshot, figures, sizeof(figures) / sizeof(figures[0]));
     json_end_object(json);
 }
 
 static void add_recording(struct json *json, const struct view *view, const struct snapshot *snapshot) {
-    const double *values = snapshot->values;
-    double error = values[snapshot_self(view->layout, SELF_RECORDING_ERROR)];
+    const struct status_engine *engine = &snapshot->engine;
+    int error = engine->recording.error;
     if (!view->files.recording)
         return;
     json_begin_object(json, "recording");
     json_string(json, "file", view->files.recording);
-    json_number(json, "up", values[snapshot_self(view->layout, SELF_RECORDING_UP)]);
-    json_string(json, "reason", error > 0 ? view_recording_text(-(int)error) : NULL);
-    json_number(json, "bytes_total", values[snapshot_self(view->layout, SELF_RECORDING_BYTES)]);
-    json_number(json, "rounds_lost_total", values[snapshot_self(view->layout, SELF_RECORDING_ROUNDS_LOST)]);
+    json_number(json, "up", status_engine_series(engine, STATUS_RECORDING_UP));
+    json_string(json, "reason", error < 0 ? view_recording_text(error) : NULL);
+    json_number(json, "bytes_total", status_engine_series(engine, STATUS_RECORDING_BYTES));
+    json_number(json, "rounds_lost_total", status_engine_series(engine, STATUS_RECORDING_ROUNDS_LOST));
     json_end_object(json);
 }
 
 static void add_textfile(struct json *json, const struct view *view, const struct snapshot *snapshot) {
-    const double *values = snapshot->values;
-    double error = values[snapshot_self(view->layout, SELF_TEXTFILE_ERROR)];
+    int error = snapshot->status.textfile.error;
     if (!view->files.textfile)
         return;
     json_begin_object(json, "textfile");
     json_string(json, "folder", view->files.textfile);
-    json_number(json, "up", values[snapshot_self(view->layout, SELF_TEXTFILE_UP)]);
-    json_string(json, "reason", error > 0 ? view_textfile_text(-(int)error) : NULL);
-    json_number(json, "failures_total", values[snapshot_self(view->layout, SELF_TEXTFILE_FAILURES)]);
+    json_number(json, "up", status_series(&snapshot->status, STATUS_TEXTFILE_UP));
+    json_string(json, "reason", error < 0 ? view_textfile_text(error) : NULL);
+    json_number(json, "failures_total", status_series(&snapshot->status, STATUS_TEXTFILE_FAILURES));
     json_end_object(json);
 }
 
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    static const struct self_number config[] = {
-        {"last_reload_successful", SELF_CONFIG_SUCCESSFUL},
-        {"last_reload_success_timestamp_seconds", SELF_CONFIG_SUCCESS_TIMESTAMP},
+    static const struct figure config[] = {
+        {"last_reload_successful", STATUS_CONFIG_SUCCESSFUL},
+        {"last_reload_success_timestamp_seconds", STATUS_CONFIG_SUCCESS_TIMESTAMP},
     };
     struct json json = json_begin_document(view, out, JSON_INDENTED);
     char hash[24];
@@ -377,7 +375,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_begin_object(&json, "config");
     json_string(&json, "profile", view->profile);
     json_string(&json, "hash", hash);
-    add_self_numbers(&json, view, snapshot, config, sizeof(config) / sizeof(config[0]));
+    add_figures(&json, snapshot, config, sizeof(config) / sizeof(config[0]));
     json_end_object(&json);
     add_schedule(&json, view);
     json_begin_object(&json, "snapshot");
@@ -386,7 +384,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_end_object(&json);
     add_recording(&json, view, snapshot);
     add_textfile(&json, view, snapshot);
-    add_process(&json, view, snapshot);
+    add_process(&json, snapshot);
     json_attention(&json, view, snapshot);
     json_end_object(&json);
     return json_end(&json);

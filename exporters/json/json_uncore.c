@@ -113,7 +113,7 @@ static void add_kind(struct json *json, const struct shown_type *kind) {
     json_begin_object(json, NULL);
     json_boxes_kind(json, kind->view);
     json_number(json, "timestamp_seconds", kind->snapshot->taken_seconds);
-    json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
+    json_number(json, "up", status_engine_series(&kind->snapshot->engine, STATUS_PMU_UP));
     add_errors(json, kind->view);
     add_event_names(json, layout);
     json_begin_array(json, "sockets");

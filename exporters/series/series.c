@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "exporters/health/health.h"
 
 static const struct text_escape LABEL_ESCAPES[] = {{'\\', "\\\\"}, {'"', "\\\""}, {'\n', "\\n"}, {0, NULL}};
 // OpenMetrics has another escape for a quotation mark than format 0.0.4, so no help has one.
@@ -103,6 +104,14 @@ void series_add(struct series *series, const char *suffix, const struct series_l
     end_labels(series, separator);
     add_series(series, (struct series_line){
                            .head = pool_since(series, begin), .value = (uint32_t)value, .kind = (uint16_t)kind});
+}
+
+void series_add_engine(struct series *series, const struct series_label *labels, size_t n_labels, enum series_kind kind,
+                       enum status_engine_number number) {
+    size_t type = series->source;
+    series->source = FROM_ENGINES + type;
+    series_add(series, "", labels, n_labels, kind, number);
+    series->source = type;
 }
 
 static enum series_kind find_scale(struct series *series, double scale) {
@@ -222,3 +231,17 @@ struct series *series_free(struct series *series) {
 size_t series_count(const struct series *series) { return series->n_lines; }
 
 size_t series_count_usual(const struct series *series) { return series->n_lines - series->n_rare; }
+
+double series_value_beside(const struct shown *shown, const struct series_line *line) {
+    switch ((enum series_source)line->source) {
+    case FROM_MEMORY:
+        return host_memory_series(shown->memory, line->value);
+    case FROM_HEALTH:
+        return health_series(shown, (enum health_reason)line->value);
+    case FROM_STATUS:
+        return status_series(&shown->types[0].snapshot->status, line->value);
+    case FROM_ENGINES:
+        break;
+    }
+    return status_engine_series(&shown->types[line->source - FROM_ENGINES].snapshot->engine, line->value);
+}

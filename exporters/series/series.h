@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "core/spec/family.h"
-#include "exporters/health/health.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
 
@@ -23,7 +22,12 @@ enum series_kind {
 };
 
 // Where a number is from: a core type's snapshot, or one of these, each with a getter by number.
-enum series_source { FROM_MEMORY = SHOWN_TYPES_MAX, FROM_HEALTH };
+enum series_source {
+    FROM_MEMORY = SHOWN_TYPES_MAX,
+    FROM_HEALTH,
+    FROM_STATUS,
+    FROM_ENGINES // and a core type: its engine
+};
 
 // A piece of text in the pool.
 struct series_part {
@@ -87,13 +91,15 @@ size_t series_count_usual(const struct series *series);
 // leaves out, for people, or nothing.
 size_t series_count_cpus(const struct shown *shown, struct text *omitted);
 
+// Of a line whose number is in no snapshot's values.
+double series_value_beside(const struct shown *shown, const struct series_line *line);
+
 // The number of a line that is not fixed, in snapshots of the views for which the series were made; NaN: it has none.
 // In this header because an exporter asks for each of 64,512 lines.
 static inline double series_value(const struct series *series, const struct shown *shown,
                                   const struct series_line *line) {
-    double value = line->source == FROM_MEMORY   ? host_memory_series(shown->memory, line->value)
-                   : line->source == FROM_HEALTH ? health_series(shown, (enum health_reason)line->value)
-                                                 : shown->types[line->source].snapshot->values[line->value];
+    double value = line->source < SHOWN_TYPES_MAX ? shown->types[line->source].snapshot->values[line->value]
+                                                  : series_value_beside(shown, line);
     return line->kind >= SERIES_SCALED  ? rint(value * series->scales[line->kind - SERIES_SCALED])
            : line->kind == SERIES_WHOLE ? rint(value)
                                         : value;

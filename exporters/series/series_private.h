@@ -47,9 +47,9 @@ struct series_row {
     void (*add_view)(struct series *series, const struct view *view);
     // of each scope of a view,
     void (*add_scope)(struct series *series, const struct view *view, const struct series_labels *scope);
-    // or one without labels, which is the engine's own value.
+    // or one without labels: a number about the daemon, or in rows of each type about its engine.
     struct series_own {
-        enum self_value value;
+        unsigned number; // of core/status/status.h
         enum series_kind kind;
     } own;
 };
@@ -101,6 +101,14 @@ void series_add_scaled(struct series *series, const struct series_label *labels,
 // the scope's other series, and with other scopes'. Both texts are borrowed until series_end.
 void series_add_scoped(struct series *series, const struct series_labels *scope, const char *name, const char *value,
                        enum series_kind kind, size_t index);
+
+// The same as series_add for a number of the core type's engine (core/status/status.h).
+void series_add_engine(struct series *series, const struct series_label *labels, size_t n_labels, enum series_kind kind,
+                       enum status_engine_number number);
+
+// The same as series_add for a number about the core type's engine.
+void series_add_engine(struct series *series, const struct series_label *labels, size_t n_labels, enum series_kind kind,
+                       enum status_engine_number number);
 
 // A series whose number never changes.
 void series_add_fixed(struct series *series, const struct series_label *labels, size_t n_labels, double number);

@@ -30,9 +30,14 @@ struct series_labels series_scope(const struct view *view, enum series_scope of,
     return labels;
 }
 
-static void add_own(struct series *series, const struct view *view, const struct series_own *own) {
-    assert(own->kind != SERIES_FIXED);
-    series_add(series, "", NULL, 0, own->kind, snapshot_self(view->layout, own->value));
+static void add_own(struct series *series, const struct series_row *row) {
+    assert(row->own.kind != SERIES_FIXED);
+    if (row->each != EACH_ONCE) {
+        series_add_engine(series, NULL, 0, row->own.kind, (enum status_engine_number)row->own.number);
+        return;
+    }
+    series_begin_source(series, FROM_STATUS);
+    series_add(series, "", NULL, 0, row->own.kind, row->own.number);
 }
 
 static void add_of(struct series *series, const struct view *view, const struct series_row *row) {
@@ -41,7 +46,7 @@ static void add_of(struct series *series, const struct view *view, const struct 
     if (row->add_view)
         row->add_view(series, view);
     else if (!row->add_scope)
-        add_own(series, view, &row->own);
+        add_own(series, row);
     else
         for (size_t i = 0; i < series_n_scopes(view, row->scope); i++) {
             struct series_labels scope = series_scope(view, row->scope, i);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "exporters/health/health.h"
 #include "exporters/series/series_private.h"
 
 static void add_peak(struct series *series, const struct view *view, const struct series_labels *scope) {
@@ -82,12 +83,12 @@ static void add_level1_error(struct series *series, const struct view *view) {
 static void add_pmu_up(struct series *series, const struct view *view) {
     const struct series_label label = {"pmu", view->pmu};
     if (view->layout->plan->n_units > 0 || view->replayed) // else the plan asks nothing of the PMU
-        series_add(series, "", &label, 1, SERIES_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
+        series_add_engine(series, &label, 1, SERIES_WHOLE, STATUS_PMU_UP);
 }
 
 static void add_pmu_kernel_memory(struct series *series, const struct view *view) {
     const struct series_label label = {"pmu", view->pmu};
-    series_add(series, "", &label, 1, SERIES_WHOLE, snapshot_self(view->layout, SELF_PMU_KERNEL_BYTES));
+    series_add_engine(series, &label, 1, SERIES_WHOLE, STATUS_PMU_KERNEL_BYTES);
 }
 
 static void add_pmu_errors(struct series *series, const struct view *view) {
@@ -116,18 +117,18 @@ static void add_guests_excluded(struct series *series, const struct view *view) 
 }
 
 static void add_rotation(struct series *series, const struct view *view) {
-    const struct snapshot_layout *layout = view->layout;
-    for (size_t i = 0; i < SELF_BUCKETS_N; i++) {
+    (void)view; // all core types together
+    series_begin_source(series, FROM_STATUS);
+    for (size_t i = 0; i < STATUS_BUCKETS_N; i++) {
         char bound[TEXT_NUMBER_MAX + 1];
-        bound[text_number(bound, snapshot_rotation_bounds[i])] = '\0';
+        bound[text_number(bound, status_rotation_bounds[i])] = '\0';
         const struct series_label le = {"le", bound};
-        series_add(series, "_bucket", &le, 1, SERIES_WHOLE,
-                   snapshot_self(layout, (enum self_value)(SELF_ROTATION_BUCKETS + i)));
+        series_add(series, "_bucket", &le, 1, SERIES_WHOLE, STATUS_ROTATIONS_WITHIN + i);
     }
     const struct series_label infinite = {"le", "+Inf"};
-    series_add(series, "_bucket", &infinite, 1, SERIES_WHOLE, snapshot_self(layout, SELF_ROTATION_COUNT));
-    series_add(series, "_sum", NULL, 0, SERIES_REAL, snapshot_self(layout, SELF_ROTATION_SUM));
-    series_add(series, "_count", NULL, 0, SERIES_WHOLE, snapshot_self(layout, SELF_ROTATION_COUNT));
+    series_add(series, "_bucket", &infinite, 1, SERIES_WHOLE, STATUS_ROTATIONS);
+    series_add(series, "_sum", NULL, 0, SERIES_REAL, STATUS_ROTATION_SECONDS);
+    series_add(series, "_count", NULL, 0, SERIES_WHOLE, STATUS_ROTATIONS);
 }
 
 static void add_decisions(struct series *series, const struct view *view) {
@@ -235,39 +236,39 @@ static const struct series_row HOST[] = {
     {FAMILY_RESCTRL_BYTES, EACH_ONCE, .add_view = series_add_resctrl},
     // the daemon's cost and its timing: all core types together
     {FAMILY_ROTATION_DURATION, EACH_ONCE, .add_view = add_rotation},
-    {FAMILY_COLLECTION, EACH_ONCE, .own = {SELF_COLLECTION_SECONDS, SERIES_REAL}},
-    {FAMILY_CALLS, EACH_ONCE, .own = {SELF_CALLS, SERIES_WHOLE}},
-    {FAMILY_INTERRUPTS, EACH_ONCE, .own = {SELF_INTERRUPTS, SERIES_WHOLE}},
-    {FAMILY_INTERRUPT_SECONDS, EACH_ONCE, .own = {SELF_INTERRUPT_SECONDS, SERIES_REAL}},
-    {FAMILY_BUDGET, EACH_ONCE, .own = {SELF_BUDGET_USED, SERIES_REAL}},
+    {FAMILY_COLLECTION, EACH_ONCE, .own = {STATUS_COLLECTION_SECONDS, SERIES_REAL}},
+    {FAMILY_CALLS, EACH_ONCE, .own = {STATUS_CALLS, SERIES_WHOLE}},
+    {FAMILY_INTERRUPTS, EACH_ONCE, .own = {STATUS_INTERRUPTS, SERIES_WHOLE}},
+    {FAMILY_INTERRUPT_SECONDS, EACH_ONCE, .own = {STATUS_INTERRUPT_SECONDS, SERIES_REAL}},
+    {FAMILY_BUDGET, EACH_ONCE, .own = {STATUS_BUDGET_USED, SERIES_REAL}},
     {FAMILY_NOT_READY, EACH_ONCE, .add_view = add_not_ready},
     {FAMILY_DECISIONS, EACH_CORE_TYPE, .add_view = add_decisions},
-    {FAMILY_LAST_SNAPSHOT, EACH_CORE_TYPE, .own = {SELF_LAST_COUNTED_TIMESTAMP, SERIES_REAL}},
+    {FAMILY_LAST_SNAPSHOT, EACH_CORE_TYPE, .own = {STATUS_COUNTED_TIMESTAMP, SERIES_REAL}},
     // only where rounds are long and cores are few
     {FAMILY_GAUGES_AGE, EACH_CORE_TYPE, .rare = true, .add_view = add_gauges_age},
-    {FAMILY_RECORDING_UP, EACH_CORE_TYPE, .where = is_recorded, .own = {SELF_RECORDING_UP, SERIES_WHOLE}},
-    {FAMILY_RECORDING_BYTES, EACH_CORE_TYPE, .where = is_recorded, .own = {SELF_RECORDING_BYTES, SERIES_WHOLE}},
+    {FAMILY_RECORDING_UP, EACH_CORE_TYPE, .where = is_recorded, .own = {STATUS_RECORDING_UP, SERIES_WHOLE}},
+    {FAMILY_RECORDING_BYTES, EACH_CORE_TYPE, .where = is_recorded, .own = {STATUS_RECORDING_BYTES, SERIES_WHOLE}},
     {FAMILY_RECORDING_ROUNDS_LOST, EACH_CORE_TYPE, .where = is_recorded,
-     .own = {SELF_RECORDING_ROUNDS_LOST, SERIES_WHOLE}},
+     .own = {STATUS_RECORDING_ROUNDS_LOST, SERIES_WHOLE}},
     {FAMILY_CPU_INFO, EACH_CORE_TYPE, .add_view = add_cpu_info},
-    {FAMILY_TEXTFILE_UP, EACH_ONCE, .where = has_textfile, .own = {SELF_TEXTFILE_UP, SERIES_WHOLE}},
-    {FAMILY_TEXTFILE_FAILURES, EACH_ONCE, .where = has_textfile, .own = {SELF_TEXTFILE_FAILURES, SERIES_WHOLE}},
+    {FAMILY_TEXTFILE_UP, EACH_ONCE, .where = has_textfile, .own = {STATUS_TEXTFILE_UP, SERIES_WHOLE}},
+    {FAMILY_TEXTFILE_FAILURES, EACH_ONCE, .where = has_textfile, .own = {STATUS_TEXTFILE_FAILURES, SERIES_WHOLE}},
     {FAMILY_PLATFORM_INFO, EACH_ONCE, .add_view = series_add_platform},
     {FAMILY_BUILD_INFO, EACH_ONCE, .add_view = add_build_info},
     {FAMILY_CONFIG_INFO, EACH_ONCE, .add_view = add_config_info},
-    {FAMILY_CONFIG_SUCCESSFUL, EACH_ONCE, .own = {SELF_CONFIG_SUCCESSFUL, SERIES_WHOLE}},
-    {FAMILY_CONFIG_SUCCESS_TIMESTAMP, EACH_ONCE, .own = {SELF_CONFIG_SUCCESS_TIMESTAMP, SERIES_REAL}},
+    {FAMILY_CONFIG_SUCCESSFUL, EACH_ONCE, .own = {STATUS_CONFIG_SUCCESSFUL, SERIES_WHOLE}},
+    {FAMILY_CONFIG_SUCCESS_TIMESTAMP, EACH_ONCE, .own = {STATUS_CONFIG_SUCCESS_TIMESTAMP, SERIES_REAL}},
     // only with TLS, which may be configured for one host and not the next
-    {FAMILY_CERTIFICATE_EXPIRY, EACH_ONCE, .rare = true, .own = {SELF_CERTIFICATE_EXPIRY, SERIES_REAL}},
+    {FAMILY_CERTIFICATE_EXPIRY, EACH_ONCE, .rare = true, .own = {STATUS_CERTIFICATE_EXPIRY, SERIES_REAL}},
 };
 
 static const struct series_row PROCESS[] = {
-    {FAMILY_PROCESS_CPU, EACH_ONCE, .own = {SELF_PROCESS_CPU_SECONDS, SERIES_REAL}},
-    {FAMILY_PROCESS_RESIDENT, EACH_ONCE, .own = {SELF_PROCESS_RESIDENT_BYTES, SERIES_WHOLE}},
-    {FAMILY_PROCESS_VIRTUAL, EACH_ONCE, .own = {SELF_PROCESS_VIRTUAL_BYTES, SERIES_WHOLE}},
-    {FAMILY_PROCESS_OPEN_FDS, EACH_ONCE, .own = {SELF_PROCESS_OPEN_FDS, SERIES_WHOLE}},
-    {FAMILY_PROCESS_MAX_FDS, EACH_ONCE, .own = {SELF_PROCESS_MAX_FDS, SERIES_WHOLE}},
-    {FAMILY_PROCESS_START, EACH_ONCE, .own = {SELF_PROCESS_START_TIMESTAMP, SERIES_REAL}},
+    {FAMILY_PROCESS_CPU, EACH_ONCE, .own = {STATUS_PROCESS_CPU_SECONDS, SERIES_REAL}},
+    {FAMILY_PROCESS_RESIDENT, EACH_ONCE, .own = {STATUS_PROCESS_RESIDENT_BYTES, SERIES_WHOLE}},
+    {FAMILY_PROCESS_VIRTUAL, EACH_ONCE, .own = {STATUS_PROCESS_VIRTUAL_BYTES, SERIES_WHOLE}},
+    {FAMILY_PROCESS_OPEN_FDS, EACH_ONCE, .own = {STATUS_PROCESS_OPEN_FDS, SERIES_WHOLE}},
+    {FAMILY_PROCESS_MAX_FDS, EACH_ONCE, .own = {STATUS_PROCESS_MAX_FDS, SERIES_WHOLE}},
+    {FAMILY_PROCESS_START, EACH_ONCE, .own = {STATUS_PROCESS_START_TIMESTAMP, SERIES_REAL}},
 };
 
 static void add_host(struct series *series) {

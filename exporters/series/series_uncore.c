@@ -62,7 +62,7 @@ void series_add_memory_peak(struct series *series, const struct view *view, cons
 
 void series_add_uncore_up(struct series *series, const struct view *view) {
     const struct series_label label = {"pmu", view->pmu};
-    series_add(series, "", &label, 1, SERIES_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
+    series_add_engine(series, &label, 1, SERIES_WHOLE, STATUS_PMU_UP);
 }
 
 // A kind's own view has its errors, and the first core type's has what the host lacks.

@@ -2,6 +2,7 @@
 #include "exporters/view/view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,30 +293,30 @@ const char *view_textfile_text(int error) {
 
 // ---- what is wrong with the daemon ----
 
-static void recording_trouble(const char *file, double lost, struct view_trouble *out) {
+static void recording_trouble(const char *file, uint64_t lost, struct view_trouble *out) {
     (void)snprintf(out->text, sizeof out->text,
-                   lost > 0 ? "%.400s cannot be written, and %.0f rounds are lost so far" : "%.400s cannot be written",
+                   lost > 0 ? "%.400s cannot be written, and %" PRIu64 " rounds are lost so far"
+                            : "%.400s cannot be written",
                    file, lost);
 }
 
 size_t view_troubles(const struct view *view, const struct snapshot *snapshot, size_t type,
                      struct view_trouble out[VIEW_TROUBLES_MAX]) {
-    const double *self = snapshot->values + snapshot_self(view->layout, (enum self_value)0);
+    const struct status_recording *recording = &snapshot->engine.recording;
+    const struct status_textfile *textfile = &snapshot->status.textfile;
     size_t n = 0;
-    if (type == 0 && self[SELF_CONFIG_SUCCESSFUL] == 0)
+    if (type == 0 && status_series(&snapshot->status, STATUS_CONFIG_SUCCESSFUL) == 0)
         out[n++] = (struct view_trouble){
             .name = "configuration",
             .text = "the last one that topdownd read is wrong, so the one before it is still in force",
             .remedy = "'topdownd check-config' names each mistake (give it the --web.config.file of the service, if it "
                       "has one): correct the file, then 'topdownd reload'"};
-    if (view->files.recording && self[SELF_RECORDING_ERROR] > 0) {
-        out[n] =
-            (struct view_trouble){.name = "recording", .remedy = view_recording_text(-(int)self[SELF_RECORDING_ERROR])};
-        recording_trouble(view->files.recording, self[SELF_RECORDING_ROUNDS_LOST], &out[n++]);
+    if (view->files.recording && recording->error < 0) {
+        out[n] = (struct view_trouble){.name = "recording", .remedy = view_recording_text(recording->error)};
+        recording_trouble(view->files.recording, recording->rounds_lost, &out[n++]);
     }
-    if (type == 0 && view->files.textfile && self[SELF_TEXTFILE_ERROR] > 0) {
-        out[n] =
-            (struct view_trouble){.name = "textfile", .remedy = view_textfile_text(-(int)self[SELF_TEXTFILE_ERROR])};
+    if (type == 0 && view->files.textfile && textfile->error < 0) {
+        out[n] = (struct view_trouble){.name = "textfile", .remedy = view_textfile_text(textfile->error)};
         (void)snprintf(out[n++].text, sizeof out->text, "the file for Prometheus in %.400s cannot be written",
                        view->files.textfile);
     }

@@ -186,10 +186,6 @@ size_t measuring_held(const struct measuring *m) {
 
 const struct plan *measuring_plan(const struct measuring *m) { return m->engine->ops->view(m->engine)->layout->plan; }
 
-double measuring_self(const struct measuring *m, enum self_value value) {
-    return m->snapshot->values[snapshot_self(m->snapshot->layout, value)];
-}
-
 // What each state has and holds.
 static void check_state(const struct measuring *m) {
     const struct measure *inside = (const struct measure *)m->engine;

@@ -73,7 +73,6 @@ void measuring_forget(struct measuring *m);
 // How many event groups hold counters, or may: open and not stopped.
 size_t measuring_held(const struct measuring *m);
 
-double measuring_self(const struct measuring *m, enum self_value value); // of the newest snapshot
 const struct plan *measuring_plan(const struct measuring *m);
 
 #endif

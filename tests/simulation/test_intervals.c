@@ -217,13 +217,13 @@ static void test_the_daemon_is_blind_after_three_intervals_however_long_its_roun
     measuring_start(&m);
     measuring_run_until(&m, 20);
     assert_true(measuring_plan(&m)->round_ns > 6 * SECOND_NS);
-    assert_true(!m.snapshot->blind && measuring_self(&m, SELF_PMU_UP) == 1);
+    assert_true(!m.snapshot->blind && status_engine_series(&m.snapshot->engine, STATUS_PMU_UP) == 1);
     size_t before = m.n_snapshots;
     while (!m.snapshot->blind) {
         measuring_step(&m);
         assert_true(measuring_seconds(&m) < 31);
     }
-    assert_true(measuring_self(&m, SELF_PMU_UP) == 0 && m.n_snapshots - before >= 3);
+    assert_true(status_engine_series(&m.snapshot->engine, STATUS_PMU_UP) == 0 && m.n_snapshots - before >= 3);
     measuring_run_until(&m, 64);
     assert_false(m.snapshot->blind);
     measuring_stop(&m);

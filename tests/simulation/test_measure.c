@@ -31,7 +31,7 @@ static void assert_measures(struct measuring *m) {
     measuring_reach(m, MEASURE_LOOKING);
     assert_true(m->n_snapshots >= before + 2);
     assert_near(metric(m, "ipc"), 1.5, 1e-6, "ipc");
-    assert_true(measuring_self(m, SELF_PMU_UP) == 1);
+    assert_true(status_engine_series(&m->snapshot->engine, STATUS_PMU_UP) == 1);
 }
 
 // ---- the table ----
@@ -147,7 +147,7 @@ static void test_a_pmu_that_refuses_is_told_of_and_tried_again_every_minute(void
     measuring_run_until(&m, 129);
     assert_int_equal(measuring_plan(&m)->general_counters, 6);
     assert_int_equal(m.recorder.n_open, 0);
-    assert_true(measuring_self(&m, SELF_PMU_UP) == 0);
+    assert_true(status_engine_series(&m.snapshot->engine, STATUS_PMU_UP) == 0);
     assert_int_equal(measuring_said(&m, "could not be opened (Too many open files)"), 1);
     assert_int_equal(m.engine->ops->view(m.engine)->n_pmu_errors, 1);
     measuring_run_until(&m, 195);
@@ -190,17 +190,17 @@ static void test_it_is_blind_while_nothing_was_ever_counted(void **state) {
     assert_true(m.snapshot->blind && m.snapshot->never_counted);
     measuring_run_until(&m, 60);
     assert_true(m.snapshot->blind && m.snapshot->never_counted);
-    assert_true(measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP) == begun);
+    assert_true(m.snapshot->engine.counted_seconds == begun);
     assert_true(m.snapshot->taken_seconds > begun + 50);
     assert_int_equal(measuring_yield(&m, 30), 0);
     measuring_run_until(&m, 80);
     assert_false(m.snapshot->blind);
-    assert_true(measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP) > begun + 70);
+    assert_true(m.snapshot->engine.counted_seconds > begun + 70);
     measuring_run_until(&m, 129);
     assert_true(m.snapshot->blind);
     measuring_run_until(&m, 195);
     assert_false(m.snapshot->blind);
-    assert_true(measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP) == m.snapshot->taken_seconds);
+    assert_true(m.snapshot->engine.counted_seconds == m.snapshot->taken_seconds);
     measuring_stop(&m);
 }
 
@@ -227,7 +227,7 @@ static void test_who_has_no_pmu_is_blind_without_software_events_and_who_measure
         measuring_run_until(&m, 60);
         assert_true(m.snapshot->sequence > BLIND_INTERVALS);
         assert_int_equal(m.snapshot->blind, hosts[i].blind);
-        double behind = m.snapshot->taken_seconds - measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP);
+        double behind = m.snapshot->taken_seconds - m.snapshot->engine.counted_seconds;
         assert_true(hosts[i].blind ? behind > 50 : behind == 0);
         measuring_stop(&m);
     }
@@ -390,10 +390,10 @@ static void test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_th
     struct measuring m;
     start(&m);
     measuring_run_until(&m, 29);
-    double steps_a_second = measuring_self(&m, SELF_ROTATION_COUNT) / measuring_seconds(&m);
+    double steps_a_second = (double)m.snapshot->status.rotations.n / measuring_seconds(&m);
     m.step_cost_ns = (uint64_t)(0.55e6 / steps_a_second);
     measuring_run_until(&m, 180);
-    assert_near(measuring_self(&m, SELF_BUDGET_USED), 0.8, 0.05, "of the budget");
+    assert_near(m.snapshot->status.cost.budget_used, 0.8, 0.05, "of the budget");
     assert_int_equal(measuring_said(&m, "of its budget: a slot is 300 ms from now on"), 1);
     assert_true(measuring_plan(&m)->slot_ns == 300000000);
     assert_int_equal(m.n_plans, 2);
@@ -414,7 +414,7 @@ static void test_where_nothing_rotates_a_cost_above_the_budget_is_said_once(void
     measuring_run_until(&m, 5);
     m.step_cost_ns = 3000000;
     measuring_run_until(&m, 200);
-    assert_true(measuring_self(&m, SELF_BUDGET_USED) > 1);
+    assert_true(m.snapshot->status.cost.budget_used > 1);
     assert_int_equal(measuring_said(&m, "of its budget"), 1);
     assert_int_equal(measuring_said(&m, "of its budget: no event group rotates here, so only a longer interval"), 1);
     assert_int_equal(m.n_plans, 1);
@@ -547,7 +547,7 @@ static void test_counters_are_free_at_once_and_something_is_shown_every_second(v
     assert_int_equal(measuring_yield(&m, 30), 0);
     assert_int_equal(measuring_held(&m), 0);
     assert_int_equal(m.snapshot->absent[0], ABSENT_YIELDED);
-    assert_true(measuring_self(&m, SELF_PMU_UP) == 0);
+    assert_true(status_engine_series(&m.snapshot->engine, STATUS_PMU_UP) == 0);
     size_t shown = m.n_snapshots;
     double end = measuring_seconds(&m) + 30;
     measuring_run_until(&m, end - 0.1);

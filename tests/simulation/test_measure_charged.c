@@ -41,7 +41,7 @@ static void load(struct measuring *m, const char *scenario, const char *yaml) {
 
 static void assert_charged(const struct measuring *m, unsigned plans) {
     assert_near(m->self.change_seconds, 0.4 * plans, 1e-9, "CPU time of changes");
-    assert_near(m->self.collection_seconds, 0.4 * plans, 1e-9, "CPU time");
+    assert_near(m->self.status.cost.collection_seconds, 0.4 * plans, 1e-9, "CPU time");
 }
 
 static void test_the_first_plan_is_the_start_and_others_are_changes(void **state) {
@@ -59,7 +59,7 @@ static void test_the_first_plan_is_the_start_and_others_are_changes(void **state
     assert_charged(&m, 1);
     assert_false(self_may_change(&m.self, m.now_ns));
     measuring_run_until(&m, 60);
-    assert_true(measuring_self(&m, SELF_BUDGET_USED) > 1);
+    assert_true(m.snapshot->status.cost.budget_used > 1);
     measuring_stop(&m);
 }
 
@@ -152,7 +152,7 @@ static void test_boxes_that_come_later_are_a_change(void **state) {
         m.setup.types[0].topology->boxes = true;
         self_init(&m.self, &m.clocks, 8, m.now_ns);
         struct self self = m.self;
-        self.rotations = later;
+        self.status.rotations.n = (uint64_t)later;
         const struct measure_request request = {
             .setup = &m.setup, .type = &m.setup.types[0], .self = &self, .seed = 7, .now_ns = m.now_ns};
         assert_int_equal(measure_new(&request, &m.errors, &m.engine), 0);

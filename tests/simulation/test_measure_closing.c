@@ -18,7 +18,7 @@ static void assert_measures(struct measuring *m) {
     size_t before = m->n_snapshots;
     measuring_run_until(m, measuring_seconds(m) + 20);
     assert_true(m->n_snapshots >= before + 2);
-    assert_true(measuring_self(m, SELF_PMU_UP) == 1);
+    assert_true(status_engine_series(&m->snapshot->engine, STATUS_PMU_UP) == 1);
     assert_int_equal(m->recorder.n_open, groups_open(m));
 }
 
@@ -59,7 +59,7 @@ static void test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_c
     assert_int_equal(measuring_held(&m), 0);
     m.deadline_ns = m.now_ns;
     size_t shown = m.n_snapshots, steps = 0;
-    assert_true(measuring_self(&m, SELF_PMU_KERNEL_BYTES) ==
+    assert_true(m.snapshot->engine.pmu.kernel_bytes ==
                 (double)(plan_n_opened(measuring_plan(&m)) * 8 * PMU_EVENT_KERNEL_BYTES));
     for (; m.recorder.n_open > 0; steps++)
         measuring_step(&m);
@@ -69,7 +69,7 @@ static void test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_c
     assert_int_equal(calls_of(&m, CALL_CLOSE), open);
     assert_int_equal(m.n_snapshots, shown + 1); // closing shows nothing of its own
     measuring_run_until(&m, 25);
-    assert_true(measuring_self(&m, SELF_PMU_KERNEL_BYTES) == 0);
+    assert_true(m.snapshot->engine.pmu.kernel_bytes == 0);
     measuring_stop(&m);
 }
 
@@ -80,7 +80,7 @@ static void test_closing_what_counts_all_the_time_is_charged(void **state) {
     measuring_load(&m, "tests/data/scenarios/steady-software.json", "");
     measuring_start(&m);
     measuring_run_until(&m, 20);
-    uint64_t charged = m.self.calls, interrupts = m.self.interrupts, calls = 0;
+    uint64_t charged = m.self.status.cost.calls, interrupts = m.self.status.cost.interrupts, calls = 0;
     size_t open = m.recorder.n_open;
     assert_int_equal(open, 8);
     m.recorder.n_calls = 0;
@@ -93,7 +93,8 @@ static void test_closing_what_counts_all_the_time_is_charged(void **state) {
     assert_true(most_closed_in_a_step(&m) <= PACE_EVENTS);
     for (size_t i = 0; i < m.recorder.n_calls; i++)
         calls += m.recorder.calls[i].kind == CALL_CLOSE ? m.recorder.calls[i].n_events : 1;
-    assert_true(calls > open && m.self.calls - charged == calls && m.self.interrupts - interrupts == calls);
+    assert_true(calls > open && m.self.status.cost.calls - charged == calls &&
+                m.self.status.cost.interrupts - interrupts == calls);
     measuring_stop(&m);
 }
 
@@ -206,7 +207,7 @@ static void test_probes_that_cost_more_than_the_budget_get_rarer_and_slots_no_lo
         m.step_cost_ns = measuring_state(&m) == MEASURE_PROBING ? 10000000 : 0;
         measuring_step(&m);
     }
-    double seconds = m.self.collection_seconds + m.self.interrupt_seconds;
+    double seconds = m.self.status.cost.collection_seconds + m.self.status.cost.interrupt_seconds;
     assert_true(m.n_probes - cheap >= 8 && m.n_probes - cheap <= 61); // in 20 minutes, at least 20 s apart
     assert_true(seconds > 0.8);
     assert_true(measuring_plan(&m)->slot_ns == 200000000);
@@ -223,7 +224,7 @@ static void test_another_plan_waits_until_the_last_one_is_paid(void **state) {
                    "L1D_Cache_Effectiveness, L2_Cache_Effectiveness, General]}}\n");
     measuring_start(&m);
     measuring_run_until(&m, 119);
-    m.self.collection_seconds += 0.4; // of a change: it is paid in 400 s at the most
+    m.self.status.cost.collection_seconds += 0.4; // of a change: it is paid in 400 s at the most
     m.self.change_seconds += 0.4;
     measuring_run_until(&m, 400);
     assert_int_equal(m.n_plans, 1);

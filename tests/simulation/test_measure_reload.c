@@ -200,7 +200,7 @@ static void test_a_reload_in_each_state_leads_on(void **state) {
     measuring_reach(&r.m, MEASURE_MEASURING);
     measuring_run_until(&r.m, measuring_seconds(&r.m) + 8);
     assert_int_equal(r.m.snapshot->layout->topology->n_cpus, 8);
-    assert_true(measuring_self(&r.m, SELF_PMU_UP) == 1);
+    assert_true(status_engine_series(&r.m.snapshot->engine, STATUS_PMU_UP) == 1);
     stop(&r);
 }
 

@@ -193,22 +193,21 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
     values[snapshot_guest(layout, s)] = n + 0.25;
 }
 
-static inline void host_fill_self(const struct exporter_host *host, struct snapshot *snapshot) {
-    for (int v = 0; v < SELF_N; v++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = 1 + v;
-    for (int b = 0; b < SELF_BUCKETS_N; b++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)(SELF_ROTATION_BUCKETS + b))] = 10 * b;
-    snapshot->values[snapshot_self(host->layout, SELF_ROTATION_COUNT)] = 61;
-    snapshot->values[snapshot_self(host->layout, SELF_ROTATION_SUM)] = 0.0625;
+static inline void host_fill_self(struct snapshot *snapshot) {
+    snapshot->status.cost = (struct status_cost){
+        .collection_seconds = 1, .calls = 8, .interrupts = 9, .interrupt_seconds = 10, .budget_used = 11};
+    snapshot->status.rotations = (struct status_rotations){.n = 61, .seconds = 0.0625, .within = {0, 10, 20}};
+    snapshot->status.process = (struct status_process){.cpu_seconds = 12,
+                                                       .resident_bytes = 13,
+                                                       .virtual_bytes = 14,
+                                                       .open_fds = 15,
+                                                       .max_fds = 16,
+                                                       .start_timestamp = 17};
     snapshot->taken_seconds = 1700000000.125;
-    snapshot->values[snapshot_self(host->layout, SELF_LAST_COUNTED_TIMESTAMP)] = 1700000000.125;
-    snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
-    snapshot->values[snapshot_self(host->layout, SELF_PMU_KERNEL_BYTES)] = 612 * 2048;
-    for (int v = SELF_RECORDING_UP; v <= SELF_RECORDING_ROUNDS_LOST; v++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no recording
-    for (int v = SELF_TEXTFILE_UP; v <= SELF_TEXTFILE_FAILURES; v++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN;  // no text file
-    snapshot->values[snapshot_self(host->layout, SELF_CERTIFICATE_EXPIRY)] = NAN; // no TLS
+    snapshot->engine.counted_seconds = 1700000000.125;
+    snapshot->engine.pmu = (struct status_pmu){.used = true, .up = true, .kernel_bytes = 612 * 2048};
+    snapshot->status.known = true;
+    snapshot->status.config = (struct status_config){.successful = true, .success_seconds = 25};
 }
 
 // An adaptive schedule with both of the catalog's groups. The second was raised, lowered, and raised again.
@@ -264,7 +263,7 @@ static inline struct snapshot *host_snapshot(const struct exporter_host *host) {
         snapshot->values[snapshot_running(host->layout, g)] = (double)(g + 1) * 20.25;
     }
     host_fill_troubles(host, snapshot);
-    host_fill_self(host, snapshot);
+    host_fill_self(snapshot);
     host_judge(snapshot);
     return snapshot;
 }

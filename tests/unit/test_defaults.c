@@ -188,7 +188,7 @@ static struct snapshot *any_snapshot(const struct exporter_host *host) {
         snapshot->values[snapshot_enabled(host->layout, g)] = 1;
         snapshot->values[snapshot_running(host->layout, g)] = 1;
     }
-    host_fill_self(host, snapshot);
+    host_fill_self(snapshot);
     return snapshot;
 }
 

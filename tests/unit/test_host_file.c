@@ -173,11 +173,12 @@ static void test_this_host_is_the_same_with_open_files(void **state) {
     collector = host_platform_new(&roots, NULL);
     for (uint64_t pass = 0; pass < 2; pass++) {
         struct host_process process = {0};
+        struct status_process now;
         struct cpuset kept;
         host_isolated_cpus(&roots, &kept);
         assert_memory_equal(&kept, &isolated, sizeof kept);
-        host_linux_process(&roots, &process);
-        assert_true(process.virtual_bytes > process.resident_bytes && process.resident_bytes > 1e5);
+        host_linux_process(&roots, &process, &now);
+        assert_true(now.virtual_bytes > now.resident_bytes && now.resident_bytes > 1e5);
         assert_int_equal(host_platform_look(collector, pass * 100000000000, SIZE_MAX, &again), 1);
         assert_true(platform_equal(platform, again));
         platform_unref(again);

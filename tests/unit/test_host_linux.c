@@ -114,13 +114,14 @@ static void test_cpuinfo_of_x86_and_of_arm(void **state) {
 static void test_figures_of_this_process_are_plausible(void **state) {
     (void)state;
     struct host_process process = {0};
+    struct status_process now;
     const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
-    host_linux_process(&roots, &process);
-    assert_true(process.cpu_seconds >= 0 && process.cpu_seconds < 1000);
-    assert_true(process.resident_bytes > 1e5 && process.resident_bytes < 1e11);
-    assert_true(process.virtual_bytes > process.resident_bytes);
-    assert_true(process.open_fds >= 3 && process.open_fds <= process.max_fds);
-    double age = (double)time(NULL) - process.start_timestamp;
+    host_linux_process(&roots, &process, &now);
+    assert_true(now.cpu_seconds >= 0 && now.cpu_seconds < 1000);
+    assert_true(now.resident_bytes > 1e5 && now.resident_bytes < 1e11);
+    assert_true(now.virtual_bytes > now.resident_bytes);
+    assert_true(now.open_fds >= 3 && now.open_fds <= now.max_fds);
+    double age = (double)time(NULL) - now.start_timestamp;
     assert_true(age > -5 && age < 3600);
 }
 
@@ -128,46 +129,48 @@ static void test_figures_of_this_process_are_plausible(void **state) {
 static void test_what_takes_long_is_not_read_in_every_call(void **state) {
     struct host_tree *tree = *state;
     struct host_process process = {0};
+    struct status_process now;
     host_tree_write(tree, "self/fd/0", "");
     host_tree_write(tree, "self/fd/1", "");
     host_tree_write(tree, "self/fd/2", ""); // stands for the one that the folder itself takes
     host_tree_write(tree, "self/stat", "7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 500 8192 2 0\n");
     host_tree_write(tree, "stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 1\n");
-    host_linux_process(&tree->roots, &process);
+    host_linux_process(&tree->roots, &process, &now);
     double started = 1700000000 + 500.0 / (double)sysconf(_SC_CLK_TCK);
-    assert_true(process.start_timestamp == started);
-    assert_true(process.open_fds == 2 && process.virtual_bytes == 8192);
+    assert_true(now.start_timestamp == started);
+    assert_true(now.open_fds == 2 && now.virtual_bytes == 8192);
     host_tree_write(tree, "stat", "btime 1\n");
     host_tree_write(tree, "self/fd/3", "");
     host_tree_write(tree, "self/stat", "7 (a) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 500 4096 1 0\n");
     for (int call = 1; call < HOST_FDS_CALLS; call++)
-        host_linux_process(&tree->roots, &process);
-    assert_true(process.start_timestamp == started);
-    assert_true(process.open_fds == 2 && process.virtual_bytes == 4096);
-    host_linux_process(&tree->roots, &process);
-    assert_true(process.open_fds == 3);
+        host_linux_process(&tree->roots, &process, &now);
+    assert_true(now.start_timestamp == started);
+    assert_true(now.open_fds == 2 && now.virtual_bytes == 4096);
+    host_linux_process(&tree->roots, &process, &now);
+    assert_true(now.open_fds == 3);
 }
 
 static void test_open_files_are_counted_every_few_calls_where_the_kernel_does_it(void **state) {
     (void)state;
     struct host_process process = {0};
+    struct status_process now;
     const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
     struct stat status;
     if (stat("/proc/self/fd", &status) < 0 || status.st_size == 0)
         skip(); // a kernel before 6.2
-    host_linux_process(&roots, &process);
-    double before = process.open_fds;
+    host_linux_process(&roots, &process, &now);
+    double before = now.open_fds;
     int fd = dup(0);
     assert_true(fd >= 0);
     for (int call = 1; call < HOST_FILE_CALLS; call++)
-        host_linux_process(&roots, &process);
-    assert_true(process.open_fds == before);
-    host_linux_process(&roots, &process);
+        host_linux_process(&roots, &process, &now);
+    assert_true(now.open_fds == before);
+    host_linux_process(&roots, &process, &now);
     close(fd);
-    assert_true(process.open_fds == before + 1);
+    assert_true(now.open_fds == before + 1);
     for (int call = 0; call < HOST_FILE_CALLS; call++)
-        host_linux_process(&roots, &process);
-    assert_true(process.open_fds == before);
+        host_linux_process(&roots, &process, &now);
+    assert_true(now.open_fds == before);
 }
 
 int main(void) {

@@ -97,18 +97,17 @@ static void test_the_page_says_what_is_wrong_with_the_daemon_and_what_to_do(void
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
-    double *self = snapshot->values + snapshot_self(host.layout, (enum self_value)0);
-    self[SELF_CONFIG_SUCCESSFUL] = 1;
-    self[SELF_RECORDING_ERROR] = self[SELF_TEXTFILE_ERROR] = 0;
+    snapshot->status.config = (struct status_config){true, 1.7e9};
+    snapshot->engine.recording.on = snapshot->status.textfile.tried = true;
     host.view.files.recording = "/data/<r>";
     host.view.files.textfile = "/prom";
     char *page = render_html(&host, snapshot);
     assert_null(strstr(page, "topdownd's"));
     free(page);
-    self[SELF_CONFIG_SUCCESSFUL] = 0;
-    self[SELF_RECORDING_ERROR] = ENOSPC;
-    self[SELF_RECORDING_ROUNDS_LOST] = 7;
-    self[SELF_TEXTFILE_ERROR] = ENOENT;
+    snapshot->status.config = (struct status_config){false, 1.7e9};
+    snapshot->engine.recording.error = -ENOSPC;
+    snapshot->engine.recording.rounds_lost = 7;
+    snapshot->status.textfile.error = -ENOENT;
     page = render_html(&host, snapshot);
     assert_non_null(strstr(page,
                            "<p class=\"warn\"><b>topdownd's configuration</b>: the last one that topdownd read is "
@@ -131,11 +130,10 @@ static void test_each_core_type_has_a_recording_and_all_have_one_configuration(v
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
     struct view views[] = {host.view, host.view};
-    double *self = snapshot->values + snapshot_self(host.layout, (enum self_value)0);
     views[0].core_type = views[0].files.recording = "big";
     views[1].core_type = views[1].files.recording = "little";
-    self[SELF_CONFIG_SUCCESSFUL] = 0;
-    self[SELF_RECORDING_ERROR] = EIO;
+    snapshot->status.config = (struct status_config){false, 1.7e9};
+    snapshot->engine.recording = (struct status_recording){.on = true, .error = -EIO};
     const struct shown shown = {
         .n = 2, .types = {{.view = &views[0], .snapshot = snapshot}, {.view = &views[1], .snapshot = snapshot}}};
     assert_int_equal(html_render(&shown, &text), 0);

@@ -60,8 +60,8 @@ static void test_a_reading_is_made_every_ten_seconds(void **state) {
     begin(&watched, *state);
     watched.hands.took_ns = watched.hands.took_cpu_ns = MS / 10; // at 1 in 10,000, every second would do
     assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 20);
-    assert_true(watched.self.collection_seconds > 0);
-    assert_int_equal(watched.self.calls, 0);
+    assert_true(watched.self.status.cost.collection_seconds > 0);
+    assert_int_equal(watched.self.status.cost.calls, 0);
     memory_watch_free(watched.watch);
 }
 
@@ -108,7 +108,7 @@ static void test_files_that_make_cpus_answer_are_at_most_ten_a_second(void **sta
     begin(&watched, tree);
     watched.hands.took_ns = MS / 100;
     assert_int_equal(looks_until_next(&watched, 1000 * SECOND), 30);
-    assert_int_equal(watched.self.interrupts, 2 * 150);
+    assert_int_equal(watched.self.status.cost.interrupts, 2 * 150);
     memory_watch_free(watched.watch);
 }
 

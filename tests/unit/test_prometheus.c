@@ -52,7 +52,7 @@ static void test_the_host_page_is_the_golden_one(void **state) {
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
     host.view.standard_error = host.view.guests_excluded = true;
-    snapshot->values[snapshot_self(host.layout, SELF_CERTIFICATE_EXPIRY)] = 1731536000;
+    snapshot->status.certificate_expiry_seconds = 1731536000;
     char *text = render(&host.view, snapshot, false);
     assert_golden("tests/data/golden/toy.prom", text);
     free(text);

@@ -20,12 +20,8 @@
 
 static const char FILE_NAME[] = "/var/lib/topdownd/\"x\"";
 
-static void fill(const struct exporter_host *host, struct snapshot *snapshot, int error, double bytes, double lost) {
-    double *values = snapshot->values + snapshot_self(host->layout, 0);
-    values[SELF_RECORDING_UP] = error == 0;
-    values[SELF_RECORDING_ERROR] = error;
-    values[SELF_RECORDING_BYTES] = bytes;
-    values[SELF_RECORDING_ROUNDS_LOST] = lost;
+static void fill(struct snapshot *snapshot, int error, uint64_t bytes, uint64_t lost) {
+    snapshot->engine.recording = (struct status_recording){true, -error, bytes, lost};
 }
 
 static char *page_of(const struct shown *shown, bool per_cpu) {
@@ -76,7 +72,7 @@ static void test_a_recording_has_three_series_and_each_its_header(void **state) 
     char *without = page(&host, snapshot);
     assert_null(strstr(without, "recording"));
     host.view.files.recording = FILE_NAME;
-    fill(&host, snapshot, 0, 12345678901, 17);
+    fill(snapshot, 0, 12345678901, 17);
     char *with = page(&host, snapshot);
     assert_int_equal(lines_of(with), lines_of(without) + 3 * 3);
     assert_non_null(strstr(with, "\n# TYPE topdownd_recording_up gauge\ntopdownd_recording_up 1\n"));
@@ -85,7 +81,7 @@ static void test_a_recording_has_three_series_and_each_its_header(void **state) 
     assert_non_null(strstr(with, "\n# TYPE topdownd_recording_rounds_lost_total counter\n"
                                  "topdownd_recording_rounds_lost_total 17\n"));
     free(with);
-    fill(&host, snapshot, ENOSPC, 1, 2);
+    fill(snapshot, ENOSPC, 1, 2);
     with = page(&host, snapshot);
     assert_non_null(strstr(with, "\ntopdownd_recording_up 0\n"));
     assert_null(strstr(with, FILE_NAME)); // a path is no label
@@ -107,8 +103,8 @@ static void test_each_core_type_has_the_recording_of_its_own(void **state) {
     views[0].core_type = "big";
     views[1].core_type = "little";
     views[0].files.recording = views[1].files.recording = FILE_NAME;
-    fill(&host, snapshots[0], ENOSPC, 10, 3);
-    fill(&host, snapshots[1], 0, 20, 0);
+    fill(snapshots[0], ENOSPC, 10, 3);
+    fill(snapshots[1], 0, 20, 0);
     char *text = page_of(&(struct shown){.n = 2,
                                          .types = {{.view = &views[0], .snapshot = snapshots[0]},
                                                    {.view = &views[1], .snapshot = snapshots[1]}}},
@@ -134,7 +130,7 @@ static void test_the_status_names_the_file_and_the_reason(void **state) {
     assert_null(cJSON_GetObjectItemCaseSensitive(root, "recording"));
     cJSON_Delete(root);
     host.view.files.recording = FILE_NAME;
-    fill(&host, snapshot, 0, 1234, 5);
+    fill(snapshot, 0, 1234, 5);
     root = status(&host, snapshot);
     assert_string_equal(field(root, "file")->valuestring, FILE_NAME);
     assert_true(field(root, "up")->valuedouble == 1);
@@ -142,12 +138,12 @@ static void test_the_status_names_the_file_and_the_reason(void **state) {
     assert_true(field(root, "bytes_total")->valuedouble == 1234);
     assert_true(field(root, "rounds_lost_total")->valuedouble == 5);
     cJSON_Delete(root);
-    fill(&host, snapshot, ENOSPC, 1234, 6);
+    fill(snapshot, ENOSPC, 1234, 6);
     root = status(&host, snapshot);
     assert_true(cJSON_IsNumber(field(root, "up")) && field(root, "up")->valuedouble == 0);
     assert_string_equal(field(root, "reason")->valuestring, "No space left on device: make room on its disk");
     cJSON_Delete(root);
-    fill(&host, snapshot, ENOBUFS, 1234, 6);
+    fill(snapshot, ENOBUFS, 1234, 6);
     root = status(&host, snapshot);
     assert_string_equal(field(root, "reason")->valuestring,
                         "the disk is too slow: record to a faster one, or fewer metric groups");
@@ -162,7 +158,7 @@ static void test_a_stale_page_does_not_say_whether_recording_works_and_keeps_its
     host_init(&host);
     host.view.files.recording = FILE_NAME;
     struct snapshot *snapshot = host_snapshot(&host);
-    fill(&host, snapshot, ENOSPC, 1234, 6);
+    fill(snapshot, ENOSPC, 1234, 6);
     struct snapshot *stale = snapshot_stale(snapshot);
     char *text = page(&host, stale);
     assert_null(strstr(text, "topdownd_recording_up"));

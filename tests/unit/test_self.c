@@ -57,9 +57,9 @@ static void test_cpu_time_is_collected_and_the_time_between_steps_is_not(void **
     step(&cost, 9 * MS, 2 * MS, 10, 0);
     cost.hands.cpu_ns += 700 * MS; // something else of the daemon
     step(&cost, 9 * MS, 3 * MS, 10, 0);
-    assert_seconds(cost.self.collection_seconds, 0.005);
-    assert_seconds(cost.self.rotation_seconds, 0.018);
-    assert_true(cost.self.rotations == 2 && cost.self.calls == 20);
+    assert_seconds(cost.self.status.cost.collection_seconds, 0.005);
+    assert_seconds(cost.self.status.rotations.seconds, 0.018);
+    assert_true(cost.self.status.rotations.n == 2 && cost.self.status.cost.calls == 20);
 }
 
 // What was looked at and not due has cost something, and is no rotation.
@@ -68,10 +68,10 @@ static void test_a_step_without_calls_costs_and_is_no_rotation(void **state) {
     struct cost cost;
     begin(&cost, 8);
     step(&cost, 2 * MS, MS, 0, 0);
-    assert_seconds(cost.self.collection_seconds, 0.001);
-    assert_seconds(cost.self.interrupt_seconds, 0);
-    assert_true(cost.self.rotations == 0 && cost.self.rotation_seconds == 0 &&
-                cost.self.buckets[SELF_BUCKETS_N - 1] == 0);
+    assert_seconds(cost.self.status.cost.collection_seconds, 0.001);
+    assert_seconds(cost.self.status.cost.interrupt_seconds, 0);
+    assert_true(cost.self.status.rotations.n == 0 && cost.self.status.rotations.seconds == 0 &&
+                cost.self.status.rotations.within[STATUS_BUCKETS_N - 1] == 0);
 }
 
 // Each interrupt costs its CPU what a call cost here: of 6 ms for 3 calls, 2 ms for each of 2 interrupts.
@@ -80,11 +80,11 @@ static void test_interrupts_cost_other_cpus_as_much_as_a_call_costs_here(void **
     struct cost cost;
     begin(&cost, 8);
     step(&cost, 60 * MS, 6 * MS, 3, 2);
-    assert_seconds(cost.self.interrupt_seconds, 0.004);
+    assert_seconds(cost.self.status.cost.interrupt_seconds, 0.004);
     step(&cost, 60 * MS, 5 * MS, 10, 10);
-    assert_seconds(cost.self.interrupt_seconds, 0.009);
-    assert_true(cost.self.interrupts == 12 && cost.self.calls == 13);
-    assert_seconds(cost.self.collection_seconds, 0.011);
+    assert_seconds(cost.self.status.cost.interrupt_seconds, 0.009);
+    assert_true(cost.self.status.cost.interrupts == 12 && cost.self.status.cost.calls == 13);
+    assert_seconds(cost.self.status.cost.collection_seconds, 0.011);
 }
 
 // 1 ms a second is allowed on 8 CPUs: 40 ms in 40 s. Own cost 25 ms, interrupts as much again.
@@ -118,10 +118,10 @@ static void test_rotations_are_in_the_buckets_of_their_duration(void **state) {
     (void)state;
     struct cost cost;
     begin(&cost, 8);
-    for (size_t i = 0; i < SELF_BUCKETS_N; i++)
-        step(&cost, (uint64_t)(snapshot_rotation_bounds[i] * 1e9 * 0.99), MS, 1, 1);
-    for (size_t i = 0; i < SELF_BUCKETS_N; i++)
-        assert_true(cost.self.buckets[i] == (double)(i + 1));
+    for (size_t i = 0; i < STATUS_BUCKETS_N; i++)
+        step(&cost, (uint64_t)(status_rotation_bounds[i] * 1e9 * 0.99), MS, 1, 1);
+    for (size_t i = 0; i < STATUS_BUCKETS_N; i++)
+        assert_true(cost.self.status.rotations.within[i] == i + 1);
 }
 
 // Slots grow for what comes back with every round. What a call has waited once, for a CPU that went offline or that a
@@ -132,8 +132,8 @@ static void test_a_step_that_takes_unusually_long_once_does_not_lengthen_slots(v
     begin(&cost, 8);
     for (int i = 0; i < 200; i++)
         step(&cost, MS, i == 100 ? 80 * MS : MS / 20, 10, 10);
-    assert_seconds(cost.self.interrupt_seconds, 199 * 50e-6 + 16 * 50e-6);
-    assert_seconds(cost.self.collection_seconds, 199 * 50e-6 + 0.08);
+    assert_seconds(cost.self.status.cost.interrupt_seconds, 199 * 50e-6 + 16 * 50e-6);
+    assert_seconds(cost.self.status.cost.collection_seconds, 199 * 50e-6 + 0.08);
     assert_false(self_follow_budget(&cost.self, 540 * SECOND));
     assert_true(cost.self.budget.factor == 1 && cost.self.budget.rotation < 0.9 && cost.self.budget.used > 2);
     assert_false(self_may_change(&cost.self, 540 * SECOND));
@@ -158,8 +158,8 @@ static void test_a_stop_of_the_process_costs_nothing(void **state) {
     begin(&cost, 8);
     for (int i = 0; i < 100; i++)
         step(&cost, i == 50 ? 25 * SECOND : MS, MS / 20, 10, 10);
-    assert_seconds(cost.self.collection_seconds, 0.005);
-    assert_seconds(cost.self.interrupt_seconds, 0.005);
+    assert_seconds(cost.self.status.cost.collection_seconds, 0.005);
+    assert_seconds(cost.self.status.cost.interrupt_seconds, 0.005);
     assert_false(self_follow_budget(&cost.self, 540 * SECOND));
     assert_seconds(cost.self.budget.used, 0.25);
     assert_true(self_may_change(&cost.self, 540 * SECOND));
