@@ -169,7 +169,8 @@ struct config {
 };
 
 // Where a key is set for a profile: there, or else at the top level. `name` is as in struct config_key_help ("idle",
-// "counters.reserve", "textfile.interval"). No file: its default is in force.
+// "counters.reserve", "specs.path"), but a profile's own keys have no prefix ("groups"). No file: its default is in
+// force.
 struct config_origin config_place_of(const struct config *config, const struct config_profile *profile,
                                      const char *name);
 

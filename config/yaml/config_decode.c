@@ -11,6 +11,7 @@
 #include "config/yaml/config_boxes.h"
 #include "config/yaml/config_listen.h"
 #include "config/yaml/config_map.h"
+#include "config/yaml/config_place.h"
 #include "config/yaml/config_profile.h"
 #include "config/yaml/config_uncore.h"
 #include "config/yaml/config_value.h"
@@ -414,27 +415,13 @@ static const struct config_key config_keys[] = {
 
 enum { CONFIG_KEYS = sizeof config_keys / sizeof *config_keys };
 
-static const char *place_prefix(unsigned places) {
-    static const struct {
-        unsigned place;
-        const char *prefix;
-    } prefixes[] = {{CONFIG_TOP, ""},           {CONFIG_PROFILE, "profiles.NAME."}, {CONFIG_COUNTERS, "counters."},
-                    {CONFIG_SPECS, "specs."},   {CONFIG_RECORD, "record."},         {CONFIG_TEXTFILE, "textfile."},
-                    {CONFIG_UNCORE, "uncore."}, {CONFIG_BOXES, "uncore.boxes."},    {CONFIG_PMU, "uncore.pmus."},
-                    {CONFIG_HOST, "hosts."},    {CONFIG_MATCH, "hosts.match."}};
-    size_t i = 0;
-    while ((prefixes[i].place & places) == 0)
-        i++;
-    return prefixes[i].prefix;
-}
-
 bool config_describe_key(size_t index, struct config_key_help *out) {
     if (index >= CONFIG_KEYS)
         return false;
     const struct config_key *key = &config_keys[index];
     *out = (struct config_key_help){
         .in_profile = key->places == (CONFIG_TOP | CONFIG_PROFILE), .standard = key->standard, .help = key->help};
-    (void)snprintf(out->name, sizeof out->name, "%s%s", place_prefix(key->places), key->name);
+    (void)snprintf(out->name, sizeof out->name, "%s%s", config_place_prefix(key->places), key->name);
     return true;
 }
 

@@ -31,32 +31,35 @@ void config_place_note(struct config_decoder *decoder, const struct config_key *
                                                .origin = value->origin};
 }
 
-// The mapping that a key is in, as in struct config_key_help, and the rest of its name.
-static unsigned place_in(const char **name) {
+const char *config_place_prefix(unsigned places) {
     static const struct {
-        const char *prefix;
         unsigned place;
-    } prefixes[] = {{"counters.", CONFIG_COUNTERS}, {"record.", CONFIG_RECORD}, {"textfile.", CONFIG_TEXTFILE}};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        size_t length = strlen(prefixes[i].prefix);
-        if (strncmp(*name, prefixes[i].prefix, length) != 0)
-            continue;
-        *name += length;
-        return prefixes[i].place;
-    }
-    return CONFIG_TOP | CONFIG_PROFILE;
+        const char *prefix;
+    } prefixes[] = {{CONFIG_TOP, ""},           {CONFIG_PROFILE, "profiles.NAME."}, {CONFIG_COUNTERS, "counters."},
+                    {CONFIG_SPECS, "specs."},   {CONFIG_RECORD, "record."},         {CONFIG_TEXTFILE, "textfile."},
+                    {CONFIG_UNCORE, "uncore."}, {CONFIG_BOXES, "uncore.boxes."},    {CONFIG_PMU, "uncore.pmus."},
+                    {CONFIG_HOST, "hosts."},    {CONFIG_MATCH, "hosts.match."}};
+    size_t i = 0;
+    while ((prefixes[i].place & places) == 0)
+        i++;
+    return prefixes[i].prefix;
+}
+
+// A profile's own keys have their names without a prefix, whichever profile they are in.
+static bool is_named(const struct config_set *set, const char *name) {
+    const char *prefix = (set->places & CONFIG_PROFILE) != 0 ? "" : config_place_prefix(set->places);
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 && strcmp(name + length, set->name) == 0;
 }
 
 struct config_origin config_place_of(const struct config *config, const struct config_profile *profile,
                                      const char *name) {
     struct config_origin found = {.file = NULL};
-    unsigned place = place_in(&name);
     int index = profile ? (int)(profile - config->profiles) : -1;
     bool own = false;
     for (size_t i = 0; i < config->n_set; i++) {
         const struct config_set *set = &config->set[i];
-        bool here = (set->places & place) != 0 && strcmp(set->name, name) == 0;
-        if (!here || (set->profile >= 0 && set->profile != index) || (own && set->profile < 0))
+        if (!is_named(set, name) || (set->profile >= 0 && set->profile != index) || (own && set->profile < 0))
             continue;
         own = set->profile >= 0;
         found = set->origin;

@@ -9,4 +9,7 @@
 // Notes the key's place in the profile that is being read, or at the top level.
 void config_place_note(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value);
 
+// What stands before the names of a mapping's keys, as in struct config_key_help.
+const char *config_place_prefix(unsigned places);
+
 #endif

@@ -424,6 +424,35 @@ static void test_a_key_has_the_place_where_it_is_set_for_a_profile(void **state)
     config_free(config);
 }
 
+static void test_keys_of_every_mapping_have_a_place(void **state) {
+    (void)state;
+    struct config *config = parse("listen: none\n"
+                                  "specs:\n  path: /perf\n  format: perf\n"
+                                  "record:\n  path: /record\n  size: 1M\n"
+                                  "textfile: {path: /text}\n"
+                                  "uncore:\n  enabled: off\n  groups: [io]\n  boxes:\n    exclude: [a]\n"
+                                  "profiles: {a: {groups: [MPKI]}}\n"
+                                  "hosts:\n  - match: {cpu: z}\n    profile: a\n");
+    static const struct {
+        const char *name;
+        unsigned line;
+    } keys[] = {{"listen", 1},           {"specs", 3},
+                {"specs.path", 3},       {"specs.format", 4},
+                {"record.path", 6},      {"record.size", 7},
+                {"textfile.path", 8},    {"uncore.enabled", 10},
+                {"uncore.groups", 11},   {"uncore.boxes.exclude", 13},
+                {"hosts.match.cpu", 16}, {"hosts.profile", 17}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (config_place_of(config, NULL, keys[i].name).line != keys[i].line)
+            fail_msg("%s is in line %u, not %u", keys[i].name, config_place_of(config, NULL, keys[i].name).line,
+                     keys[i].line);
+    assert_int_equal(config_place_of(config, profile_of(config, "a"), "groups").line, 14);
+    assert_null(config_place_of(config, NULL, "groups").file); // those of uncore are others
+    assert_null(config_place_of(config, NULL, "path").file);
+    assert_null(config_place_of(config, NULL, "textfile.interval").file);
+    config_free(config);
+}
+
 static void test_addresses_lose_brackets_and_keep_their_text(void **state) {
     (void)state;
     struct config *config = parse("listen: [\"[0:0::1]:1\", 0.0.0.0:65535, '127.0.0.1:0', \"[2001:db8::10]:80\"]");
@@ -577,6 +606,7 @@ int main(void) {
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
         cmocka_unit_test(test_a_key_has_the_place_where_it_is_set_for_a_profile),
+        cmocka_unit_test(test_keys_of_every_mapping_have_a_place),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
         cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
         cmocka_unit_test(test_a_host_of_several_core_types_matches_by_any_of_them),
