@@ -8,8 +8,6 @@
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_sockets.h"
 
-enum { BOUND_NAME_MAX = 160 };
-
 // The line of a log begins with the prefix. Without fields it is no event.
 static void log_text(const char *prefix, const struct log_field *fields, struct text *text) {
     text_append(text, "", 1);
@@ -18,23 +16,21 @@ static void log_text(const char *prefix, const struct log_field *fields, struct 
     text_free(text);
 }
 
-// For programs: the last metric of the path that is high, by its name in Prometheus, or none.
-static void name_bound(const struct snapshot *snapshot, char out[BOUND_NAME_MAX]) {
-    const struct snapshot_layout *layout = snapshot->layout;
+void verdict_log_name(const struct snapshot *snapshot, char out[VERDICT_LOG_NAME_MAX]) {
     int metric = verdict_metric(&snapshot->verdicts[0].now);
-    (void)snprintf(out, BOUND_NAME_MAX, "none");
-    if (metric < 0)
-        return;
-    (void)snprintf(out, BOUND_NAME_MAX, "topdownd_%s",
-                   layout->catalog->metrics[layout->plan->metrics[metric].metric].export_name);
+    if (metric >= 0)
+        (void)snprintf(out, VERDICT_LOG_NAME_MAX, "topdownd_%s",
+                       snapshot->layout->catalog->metrics[metric].export_name);
+    else
+        (void)snprintf(out, VERDICT_LOG_NAME_MAX, "none");
 }
 
 static void log_answer(const struct shown *newest, const struct shown_type *type, const char *prefix) {
     const struct view *view = type->view;
     const struct verdict_since *since = &type->snapshot->verdicts[0].now.since;
     struct text text = {0};
-    char time[VIEW_TIME_MAX], name[BOUND_NAME_MAX];
-    name_bound(type->snapshot, name);
+    char time[VIEW_TIME_MAX], name[VERDICT_LOG_NAME_MAX];
+    verdict_log_name(type->snapshot, name);
     text_string(&text, view->core_type ? "what these cores are bound by: " : "what this host is bound by: ");
     (void)view_sockets_verdict(newest, type, &text);
     bool known = view_time(since->seconds, time);
@@ -59,7 +55,7 @@ void verdict_log_round(struct verdict_log *log, const struct shown_type *type, c
     const struct snapshot *snapshot = type->snapshot;
     const struct verdict *verdict = &snapshot->verdicts[0].now;
     int metric = verdict_metric(verdict);
-    if (snapshot->within_round || metric == VERDICT_NOT_KNOWN ||
+    if (snapshot->within_round || metric == VERDICT_NOT_KNOWN || metric != snapshot->verdicts[0].lasting.metric ||
         !(snapshot->taken_seconds - verdict->since.seconds >= VERDICT_LOG_LASTS_SECONDS)) // also NaN
         return;
     if (log->logged && log->metric == metric)
