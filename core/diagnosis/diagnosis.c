@@ -86,15 +86,6 @@ static struct verdict_since course_look(const struct course *course, int metric,
     return metric == course->rival.metric ? course->rival.since : begin_spell(metric, snapshot, course->unseen).since;
 }
 
-// Writes since when the scope has the verdict of this round.
-static void write_since(const struct verdict_since *since, size_t scope, struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = snapshot->layout;
-    bool known = !isnan(since->seconds);
-    snapshot->values[snapshot_bound_since(layout, scope)] = since->seconds;
-    snapshot->values[snapshot_bound_at_least(layout, scope)] = known ? (double)since->at_least : (double)NAN;
-    snapshot->values[snapshot_bound_unwatched(layout, scope)] = known ? since->unwatched_seconds : (double)NAN;
-}
-
 // ---- the lasting verdict ----
 
 // True if the intervals leave no doubt of the scope's verdict: another value within them gives the same one.
@@ -151,7 +142,6 @@ static void judge_scope(struct diagnosis *diagnosis, struct snapshot *snapshot, 
     int metric = verdict_metric(&verdict->now);
     verdict->now.since = settles ? course_take(course, metric, snapshot) : course_look(course, metric, snapshot);
     verdict->lasting = lasting_of(diagnosis, scope, &verdict->now);
-    write_since(&verdict->now.since, scope, snapshot);
     write_lasting(&verdict->lasting, scope, snapshot);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error, three of its bottleneck), then
+// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error), then
 // totals (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events
 // events, covered, UNCOVERED_N uncovered, guest). After all scopes: per event group WINDOW_RESULT_N windows, enabled,
 // running; per event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages
@@ -78,20 +78,8 @@ size_t snapshot_level1_error(const struct snapshot_layout *layout, size_t scope)
     return snapshot_deviation(layout, scope) + 1;
 }
 
-size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope) {
-    return snapshot_level1_error(layout, scope) + 1;
-}
-
-size_t snapshot_bound_at_least(const struct snapshot_layout *layout, size_t scope) {
-    return snapshot_bound_since(layout, scope) + 1;
-}
-
-size_t snapshot_bound_unwatched(const struct snapshot_layout *layout, size_t scope) {
-    return snapshot_bound_since(layout, scope) + 2;
-}
-
 static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
-    return snapshot_bound_unwatched(layout, scope) + 1;
+    return snapshot_level1_error(layout, scope) + 1;
 }
 
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric) {

@@ -72,13 +72,6 @@ size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_
 size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope);             // ratio
 // The largest standard error of the level-1 categories; NaN if one has none.
 size_t snapshot_level1_error(const struct snapshot_layout *layout, size_t scope); // ratio
-// When the scope's current bottleneck began: seconds since the epoch, filled in by diagnosis_round; NaN: unknown, as
-// for every CPU.
-size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope);
-// 1: its beginning was not seen, so that it may be older; 0: it was. And for how many seconds since then topdownd did
-// not run. NaN as before.
-size_t snapshot_bound_at_least(const struct snapshot_layout *layout, size_t scope);
-size_t snapshot_bound_unwatched(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope,
                            size_t metric); // host only: numerator per second; NaN if the metric has no rate threshold
 // The metric's standard error and interval, see core/estimate/estimate.h: NaN if it has no value or no interval.
@@ -109,10 +102,10 @@ size_t snapshot_running(const struct snapshot_layout *layout, size_t group);    
 size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble); // 1 or NaN
 size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  // CPUs offline in the last round
 size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs online in it
-// The lasting verdict of the host (scope 0) or of a socket, filled in by diagnosis_round. One value for each metric of
-// the plan, and one at `n_metrics` for "nothing is high": 1 for the last node of the path, NaN for all others. Then
-// since when, as for snapshot_bound_since; 1 where the intervals leave no doubt of the path, 0 where they do; and 1
-// where its beginning was not seen, so that the verdict may be older, else NaN.
+// The lasting verdict of the host (scope 0) or of a socket, which core/diagnosis copies from `verdicts`. One value for
+// each metric of the plan, and one at `n_metrics` for "nothing is high": 1 for the last node of the path, NaN for all
+// others. Then since when, in seconds since the epoch; 1 where the intervals leave no doubt of the path, 0 where they
+// do; and 1 where its beginning was not seen, so that the verdict may be older, else NaN.
 size_t snapshot_verdict(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 // In place of a verdict's metric.
-enum { NO_VERDICT = -2, NOTHING_HIGH = -1 };
 
 #define CLOCK_STEP_NS INT64_C(1000000000) // less than that is how clocks are kept in time
 #define SAME_NS 1000000.0                 // seconds since the epoch in a double have no digits for less
@@ -95,36 +94,28 @@ static void notice_time(struct view_marks *marks, const struct view *view, const
     marks->wall_offset_ns = offset;
 }
 
-static int verdict_of(const struct view *view, const struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = view->layout;
-    for (size_t m = 0; m < layout->n_metrics; m++)
-        if (snapshot->values[snapshot_verdict(layout, 0, m)] > 0)
-            return (int)layout->plan->metrics[m].metric;
-    return snapshot->values[snapshot_verdict(layout, 0, layout->n_metrics)] > 0 ? NOTHING_HIGH : NO_VERDICT;
-}
-
 // The same verdict in another catalog.
 static int continue_verdict(int verdict, const struct catalog *before, const struct catalog *catalog) {
     if (verdict < 0 || before == catalog)
         return verdict;
     int metric = catalog_find_metric(catalog, before->metrics[verdict].name);
-    return metric >= 0 ? metric : NO_VERDICT;
+    return metric >= 0 ? metric : VERDICT_NOT_KNOWN;
 }
 
 // A verdict shows when it has lasted for some rounds; its mark has the time when it began.
-static uint64_t began_ns(const struct view_marks *marks, const struct view *view, const struct snapshot *snapshot) {
-    double since = snapshot->values[snapshot_verdict_since(view->layout, 0)],
-           at_ns = since * 1e9 - (double)marks->wall_offset_ns;
+static uint64_t began_ns(const struct view_marks *marks, const struct snapshot *snapshot) {
+    double at_ns = snapshot->verdicts[0].lasting.since.seconds * 1e9 - (double)marks->wall_offset_ns;
     return marks->told_time && at_ns > 0 && at_ns + SAME_NS < (double)marks->at_ns ? (uint64_t)at_ns : marks->at_ns;
 }
 
 static void notice_verdict(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
                            struct marks *out) {
-    int verdict = verdict_of(view, snapshot);
-    if (verdict == NO_VERDICT || verdict == marks->verdict)
+    int verdict = snapshot->verdicts[0].lasting.metric;
+    if (verdict == VERDICT_NOT_KNOWN || verdict == marks->verdict)
         return;
-    marks_add(out, began_ns(marks, view, snapshot), MARK_VERDICT,
-              verdict == NOTHING_HIGH ? "nothing stands out" : view_title(&view->layout->catalog->metrics[verdict]));
+    marks_add(out, began_ns(marks, snapshot), MARK_VERDICT,
+              verdict == VERDICT_NOTHING_HIGH ? "nothing stands out"
+                                              : view_title(&view->layout->catalog->metrics[verdict]));
     marks->verdict = verdict;
 }
 
@@ -134,8 +125,10 @@ void view_marks_take(struct view_marks *marks, struct view *view, const struct s
     if (snapshot->end_ns > 0)
         marks->at_ns = snapshot->end_ns;
     if (!marks->view) {
-        *marks = (struct view_marks){
-            .view = view_ref(view), .at_ns = snapshot->end_ns, .decisions = decisions_of(view), .verdict = NO_VERDICT};
+        *marks = (struct view_marks){.view = view_ref(view),
+                                     .at_ns = snapshot->end_ns,
+                                     .decisions = decisions_of(view),
+                                     .verdict = VERDICT_NOT_KNOWN};
         mark(marks, out, MARK_START, "topdownd %s began", view->version);
     } else if (marks->view != view) {
         notice_plan(marks, view, out);

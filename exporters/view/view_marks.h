@@ -13,7 +13,7 @@ struct view_marks {
     double offline, gap_seconds, decisions;
     int64_t wall_offset_ns;
     bool told_time, yielded;
-    int verdict; // metric of the catalog; see view_marks.c
+    int verdict; // the lasting one that was marked last: metric of the catalog, or as in core/tally/verdict.h
 };
 
 // Takes a snapshot with its view and adds a mark for whatever happened since the one before.

@@ -238,7 +238,7 @@ static void test_another_spec_begins_anew_and_totals_go_on(void **state) {
     measuring_run_until(&r.m, 10);
     measuring_reach(&r.m, MEASURE_LOOKING);
     struct snapshot *before = totals(&r);
-    double since = r.m.snapshot->values[snapshot_bound_since(r.m.snapshot->layout, 0)];
+    double since = r.m.snapshot->verdicts[0].now.since.seconds;
     assert_true(since > 0);
     load_next(&r, WHOLE);
     struct catalog *catalog = r.next->types[0].source->catalog;
@@ -255,7 +255,7 @@ static void test_another_spec_begins_anew_and_totals_go_on(void **state) {
     assert_true(total(after, "ipc") == total(before, "ipc") && total(before, "ipc") > 0);
     measuring_run_until(&r.m, 20);
     assert_true(total(r.m.snapshot, "ipc") > total(before, "ipc"));
-    assert_true(r.m.snapshot->values[snapshot_bound_since(r.m.snapshot->layout, 0)] == since);
+    assert_true(r.m.snapshot->verdicts[0].now.since.seconds == since);
     snapshot_unref(before); // an old page's: its catalog is freed with it
     snapshot_unref(after);
     stop(&r);
@@ -267,11 +267,11 @@ static void test_a_verdict_lasts_over_a_reload(void **state) {
     load(&r, WHOLE);
     measuring_run_until(&r.m, 30);
     measuring_reach(&r.m, MEASURE_LOOKING);
-    double since = r.m.snapshot->values[snapshot_bound_since(r.m.snapshot->layout, 0)];
+    double since = r.m.snapshot->verdicts[0].now.since.seconds;
     assert_true(since > 0);
     reload(&r, LESS);
     measuring_run_until(&r.m, 60);
-    assert_true(r.m.snapshot->values[snapshot_bound_since(r.m.snapshot->layout, 0)] == since);
+    assert_true(r.m.snapshot->verdicts[0].now.since.seconds == since);
     stop(&r);
 }
 

@@ -51,9 +51,6 @@ static void count_scope(struct census *census, const struct snapshot_layout *lay
     }
     count(census, snapshot_deviation(layout, scope));
     count(census, snapshot_level1_error(layout, scope));
-    count(census, snapshot_bound_since(layout, scope));
-    count(census, snapshot_bound_at_least(layout, scope));
-    count(census, snapshot_bound_unwatched(layout, scope));
     for (size_t c = 0; c < layout->n_level1; c++)
         count(census, snapshot_category(layout, scope, c));
     count(census, snapshot_pipeline_slots(layout, scope));

@@ -94,10 +94,7 @@ static inline struct snapshot *tree_snapshot(const struct exporter_host *host) {
                 tree_set_margin(host, snapshot, s, host->catalog->metrics[host->plan->metrics[m].metric].name,
                                 0.0078125);
     }
-    snapshot->values[snapshot_bound_since(host->layout, 0)] = 1699999940.5; // of the host alone
-    snapshot->values[snapshot_bound_at_least(host->layout, 0)] = 0;
-    snapshot->values[snapshot_bound_unwatched(host->layout, 0)] = 0;
-    snapshot->verdicts[0].now.since = (struct verdict_since){.seconds = 1699999940.5};
+    snapshot->verdicts[0].now.since = (struct verdict_since){.seconds = 1699999940.5}; // of the host alone
     host_judge(snapshot);
     return snapshot;
 }
