@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/diagnosis/diagnosis.h"
+#include "core/diagnosis/path.h"
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/view/view_sockets.h"
 #include "tree_host.h"
@@ -212,6 +213,35 @@ static void test_prometheus_gets_one_path_a_socket(void **state) {
     end(&p);
 }
 
+// Which answers may this host give? Whoever writes an alert knows them before there is a value. What is not selected is
+// the end of no path, and is named above what is.
+static void test_the_answers_that_a_host_may_give_are_known_before_it_gives_one(void **state) {
+    (void)state;
+    static const char *const expected[] = {"frontend_bound",
+                                           "frontend_bound/fetch_latency",
+                                           "bad_speculation",
+                                           "retiring",
+                                           "backend_bound",
+                                           "backend_bound/memory_bound",
+                                           "backend_bound/memory_bound/hidden/deep",
+                                           "backend_bound/core_bound"};
+    struct patient p;
+    struct paths paths;
+    begin(&p);
+    assert_int_equal(paths_init(&paths, p.host.layout), 0);
+    assert_int_equal(paths.n, N_OF(expected));
+    for (size_t i = 0; i < paths.n; i++) {
+        char name[256] = "";
+        for (size_t k = 0; k < paths.all[i].n; k++) {
+            strcat(name, k > 0 ? "/" : "");
+            strcat(name, p.host.catalog->metrics[paths.all[i].metrics[k]].name);
+        }
+        assert_string_equal(name, expected[i]);
+    }
+    paths_deinit(&paths);
+    end(&p);
+}
+
 // ---- sockets that differ ----
 
 static void expect_sockets(struct patient *p, const char *expected) {
@@ -272,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_that_nothing_is_high_is_certain_only_if_no_category_can_be),
         cmocka_unit_test(test_an_overdue_snapshot_has_no_verdict),
         cmocka_unit_test(test_prometheus_gets_one_path_a_socket),
+        cmocka_unit_test(test_the_answers_that_a_host_may_give_are_known_before_it_gives_one),
         cmocka_unit_test(test_sockets_that_are_bound_by_different_things_are_named),
         cmocka_unit_test(test_sockets_that_the_intervals_do_not_tell_apart_do_not_differ),
     };
