@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/diagnosis/next.h"
+
 // A node of the decision tree that leads to selected groups.
 struct node {
     unsigned metric;
@@ -54,20 +56,6 @@ static bool group_has(const struct catalog_group *group, unsigned metric) {
     return false;
 }
 
-static bool holds_level1(const struct catalog *catalog, unsigned group) {
-    for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        if (group_has(&catalog->groups[group], catalog->level1.categories[i].metric))
-            return true;
-    return false;
-}
-
-// `next` names the group or one of its metrics. A name may be both.
-static bool leads_to(const struct catalog *catalog, const char *next, unsigned group) {
-    int metric = catalog_find_metric(catalog, next);
-    return catalog_find_group(catalog, next) == (int)group ||
-           (metric >= 0 && group_has(&catalog->groups[group], (unsigned)metric));
-}
-
 // Appends a node if it leads anywhere.
 static int add_node(struct adapt *a, const struct catalog_node *from) {
     struct node *node = &a->nodes[a->n_nodes];
@@ -77,8 +65,7 @@ static int add_node(struct adapt *a, const struct catalog_node *from) {
     if (!node->leads)
         return -ENOMEM;
     for (size_t s = 0; s < a->report.n_groups; s++)
-        for (size_t i = 0; i < from->n_next && !holds_level1(a->catalog, a->report.groups[s].group); i++)
-            any |= node->leads[s] |= leads_to(a->catalog, from->next[i], a->report.groups[s].group);
+        any |= node->leads[s] = next_leads(a->catalog, from, a->report.groups[s].group);
     if (any)
         a->n_nodes++;
     else

@@ -129,7 +129,7 @@ static void put_nodes(struct recording_buffer *out, const struct catalog *catalo
         bytes_put_varint(out, node->root);
         bytes_put_varint(out, node->n_next);
         for (size_t k = 0; k < node->n_next; k++)
-            put_text(out, node->next[k]);
+            put_text(out, node->next[k].name);
         put_indexes(out, node->samples, node->n_samples);
     }
 }

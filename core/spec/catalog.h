@@ -143,12 +143,18 @@ struct catalog_metric {
     char *rate_advice;     // what to look for above it; "" if there is none
 };
 
-// The metrics and metric groups, by name, to which the methodology leads if a metric is high; and the events whose
-// samples show the code that makes it high.
+// A metric, a metric group, or both that have this name. core/diagnosis/next.h says where they lead.
+struct catalog_step {
+    char *name;
+    int metric, group; // -1: none; resolved when the catalog is finished
+};
+
+// The metrics and metric groups to which the methodology leads if a metric is high; and the events whose samples show
+// the code that makes it high.
 struct catalog_node {
     unsigned metric;
     bool root;
-    char **next;
+    struct catalog_step *next;
     size_t n_next;
     unsigned *samples;
     size_t n_samples;

@@ -66,6 +66,7 @@ struct catalog_builder *catalog_builder_free(struct catalog_builder *builder) {
 struct catalog *catalog_builder_finish(struct catalog_builder *builder) {
     struct catalog *catalog = builder->catalog;
     catalog->environment = builder->environment.facts;
+    builder_resolve_steps(catalog);
     builder->catalog = NULL;
     catalog_builder_free(builder);
     return catalog;

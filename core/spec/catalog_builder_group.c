@@ -117,8 +117,8 @@ int catalog_builder_add_node(struct catalog_builder *builder, const char *metric
         (struct catalog_node){.metric = (unsigned)index, .root = root, .next = calloc(n_next + 1, sizeof *node->next)};
     bool complete = node->next;
     for (size_t i = 0; i < n_next && complete; i++) {
-        node->next[i] = catalog_entry_copy(next[i]);
-        complete = node->next[i] != NULL;
+        node->next[i] = (struct catalog_step){.name = catalog_entry_copy(next[i]), .metric = -1, .group = -1};
+        complete = node->next[i].name != NULL;
         node->n_next += complete;
     }
     if (!complete) {
@@ -126,6 +126,15 @@ int catalog_builder_add_node(struct catalog_builder *builder, const char *metric
         return -ENOMEM;
     }
     return (int)catalog->n_nodes++;
+}
+
+void builder_resolve_steps(struct catalog *catalog) {
+    for (size_t n = 0; n < catalog->n_nodes; n++)
+        for (size_t i = 0; i < catalog->nodes[n].n_next; i++) {
+            struct catalog_step *step = &catalog->nodes[n].next[i];
+            step->metric = catalog_find_metric(catalog, step->name);
+            step->group = catalog_find_group(catalog, step->name);
+        }
 }
 
 int catalog_builder_add_sample(struct catalog_builder *builder, unsigned node, const char *event, struct fault *fault) {

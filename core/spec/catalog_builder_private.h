@@ -45,6 +45,9 @@ int builder_compile_threshold(struct catalog_builder *builder, const char *text,
 // Makes the formula of an unmeasurable metric, which has no value. 0 or -ENOMEM.
 int builder_compile_nothing(struct formula **out);
 
+// Finds what the steps of the decision tree name, once the catalog has all of it.
+void builder_resolve_steps(struct catalog *catalog);
+
 // The metric of this name; -1: none. An alternative has no name of its own: the plan chooses it.
 static inline int builder_find_metric(const struct catalog *catalog, const char *name) {
     int metric = catalog_find_metric(catalog, name);

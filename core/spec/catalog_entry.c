@@ -74,7 +74,7 @@ void catalog_entry_free_group(struct catalog_group *group) {
 
 void catalog_entry_free_node(struct catalog_node *node) {
     for (size_t i = 0; i < node->n_next; i++)
-        free(node->next[i]);
+        free(node->next[i].name);
     free(node->next);
     free(node->samples);
 }

@@ -54,7 +54,7 @@ static bool same_node(const struct catalog_node *a, const struct catalog_node *b
     bool same = a->metric == b->metric && a->root == b->root && a->n_next == b->n_next &&
                 same_numbers(a->samples, a->n_samples, b->samples, b->n_samples);
     for (size_t i = 0; same && i < a->n_next; i++)
-        same = same_text(a->next[i], b->next[i]);
+        same = same_text(a->next[i].name, b->next[i].name);
     return same;
 }
 

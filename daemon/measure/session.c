@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/diagnosis/next.h"
 #include "core/plan/plan_possible.h"
 #include "daemon/base/log.h"
 #include "daemon/engine/engine.h"
@@ -15,7 +16,6 @@
 #include "daemon/measure/quick_setup.h"
 #include "daemon/run/load.h"
 #include "daemon/run/reload.h"
-#include "exporters/view/view_next.h"
 
 static const double NS = 1e-9;
 static const uint64_t TICK_NS = UINT64_C(1000000000);
@@ -137,11 +137,11 @@ static bool adds(const struct plan *plan, const struct catalog_group *group) {
 // Adds what the path of one core type leads to. True if there is something new.
 static bool add_next(const struct report *report, struct text *out) {
     const struct catalog *catalog = report->view->layout->catalog;
-    unsigned groups[VIEW_NEXT_MAX];
+    unsigned groups[NEXT_GROUPS_MAX];
     bool found = false;
     if (!verdict_high(report->verdict))
         return false;
-    size_t n = view_next_groups(report->view, (unsigned)verdict_metric(report->verdict), groups);
+    size_t n = next_groups(report->view->layout->plan, (unsigned)verdict_metric(report->verdict), groups);
     for (size_t i = 0; i < n; i++) {
         const struct catalog_group *group = &catalog->groups[groups[i]];
         if (!adds(report->view->layout->plan, group))

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/diagnosis/next.h"
 #include "core/spec/base_unit.h"
 #include "daemon/report/report_table.h"
-#include "exporters/view/view_next.h"
 
 enum {
     TITLE_WIDTH = 26,
@@ -175,12 +175,12 @@ static bool in_group(const struct catalog_group *group, const struct catalog *ca
 // True for a metric that the last node of the path leads to, and for instructions a cycle.
 static bool leads_on(const struct report *report, const struct report_row *row) {
     const struct catalog *catalog = report->view->layout->catalog;
-    unsigned groups[VIEW_NEXT_MAX];
+    unsigned groups[NEXT_GROUPS_MAX];
     if (strcmp(row->metric->export_name, CATALOG_IPC) == 0)
         return true;
     if (!verdict_high(report->verdict))
         return false;
-    size_t n = view_next_groups(report->view, (unsigned)verdict_metric(report->verdict), groups);
+    size_t n = next_groups(report->view->layout->plan, (unsigned)verdict_metric(report->verdict), groups);
     for (size_t i = 0; i < n; i++)
         if (in_group(&catalog->groups[groups[i]], catalog, row))
             return true;

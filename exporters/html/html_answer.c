@@ -2,6 +2,7 @@
 //
 // What somebody in an incident reads first: what the host is bound by, since when, and what next.
 
+#include "core/diagnosis/next.h"
 #include "exporters/html/html_parts.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
@@ -40,8 +41,8 @@ static void put_path(const struct snapshot *snapshot, struct text *out) {
 
 // Whether the next step leads to a metric group that the profile does not have.
 static bool leads_on(const struct view *view, unsigned metric) {
-    unsigned groups[VIEW_NEXT_MAX];
-    size_t n = view_next_groups(view, metric, groups);
+    unsigned groups[NEXT_GROUPS_MAX];
+    size_t n = next_groups(view->layout->plan, metric, groups);
     for (size_t i = 0; i < n; i++)
         if (!view_group_measured(view, groups[i]))
             return true;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/diagnosis/bound.h"
-#include "core/plan/plan_possible.h"
+#include "core/diagnosis/next.h"
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
@@ -44,32 +44,25 @@ static const struct catalog_metric *metric_of(const struct scene *scene, unsigne
 
 // Adds what to look at next, and whether it is measured.
 static void add_next(struct json *json, const struct scene *scene, unsigned of) {
-    const struct catalog *catalog = scene->view->layout->catalog;
+    const struct plan *plan = scene->view->layout->plan;
+    const struct catalog_step *step;
     json_begin_array(json, "next");
-    for (size_t i = 0; i < catalog->n_nodes; i++) {
-        const struct catalog_node *step = &catalog->nodes[i];
-        for (size_t n = 0; step->metric == of && n < step->n_next; n++) {
-            int metric = catalog_find_metric(catalog, step->next[n]),
-                group = catalog_find_group(catalog, step->next[n]);
-            if (metric < 0 && group >= 0 && !plan_group_possible(scene->view->layout->plan, (unsigned)group))
-                continue;
-            json_begin_object(json, NULL);
-            json_string(json, "name", step->next[n]);
-            json_string(json, "kind", metric >= 0 ? "metric" : "group");
-            if (metric >= 0)
-                json_bool(json, "measured", isfinite(judge_value(scene->tree->judge, (unsigned)metric)));
-            else
-                json_bool(json, "measured", group >= 0 && view_group_measured(scene->view, (unsigned)group));
-            json_end_object(json);
-        }
+    for (size_t i = 0; (step = next_named(plan->catalog, plan, of, i)); i++) {
+        bool measured = step->metric >= 0 ? isfinite(judge_value(scene->tree->judge, (unsigned)step->metric))
+                                          : step->group >= 0 && view_group_measured(scene->view, (unsigned)step->group);
+        json_begin_object(json, NULL);
+        json_string(json, "name", step->name);
+        json_string(json, "kind", step->metric >= 0 ? "metric" : "group");
+        json_bool(json, "measured", measured);
+        json_end_object(json);
     }
     json_end_array(json);
 }
 
 // Adds the metric groups to look at, for a metric that is high.
 static void add_next_groups(struct json *json, const struct scene *scene, unsigned metric, bool high) {
-    unsigned groups[VIEW_NEXT_MAX];
-    size_t n = high ? view_next_groups(scene->view, metric, groups) : 0;
+    unsigned groups[NEXT_GROUPS_MAX];
+    size_t n = high ? next_groups(scene->view->layout->plan, metric, groups) : 0;
     json_begin_array(json, "next_groups");
     for (size_t i = 0; i < n; i++) {
         json_begin_object(json, NULL);

@@ -3,6 +3,7 @@
 // The verdict as series: for each socket one for every path of the decision tree, of which a snapshot has a value for
 // at most one.
 
+#include "core/diagnosis/next.h"
 #include "core/diagnosis/path.h"
 #include "exporters/series/series_private.h"
 
@@ -16,18 +17,11 @@ static void put_path(const struct catalog *catalog, const struct path *path, str
         text_format(out, "%s%s", i > 0 ? "/" : "", catalog->metrics[path->metrics[i]].export_name);
 }
 
-// False for a metric group that no host measures. Labels stay when a plan changes, so only the catalog decides.
-static bool is_step(const struct catalog *catalog, const char *name) {
-    int group = catalog_find_metric(catalog, name) < 0 ? catalog_find_group(catalog, name) : -1;
-    return group < 0 || catalog_group_measurable(catalog, (unsigned)group);
-}
-
-// Appends what the methodology looks at next.
+// Appends what the methodology looks at next. Labels stay when a plan changes, so only the catalog decides.
 static void put_next(const struct catalog *catalog, unsigned metric, struct text *out) {
-    for (size_t i = 0; i < catalog->n_nodes; i++)
-        for (size_t n = 0; catalog->nodes[i].metric == metric && n < catalog->nodes[i].n_next; n++)
-            if (is_step(catalog, catalog->nodes[i].next[n]))
-                text_format(out, "%s%s", out->length > 0 ? "," : "", catalog->nodes[i].next[n]);
+    const struct catalog_step *step;
+    for (size_t i = 0; (step = next_named(catalog, NULL, metric, i)); i++)
+        text_format(out, "%s%s", i > 0 ? "," : "", step->name);
 }
 
 // The level-1 category that the path begins with; NULL: none.

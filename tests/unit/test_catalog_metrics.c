@@ -228,7 +228,7 @@ static void test_a_node_leads_to_metrics_and_groups_that_exist(void **state) {
     group_of(builder, "Deep_Group", "other");
     assert_int_equal(catalog_builder_add_node(builder, "share", true, next, 2, &error), 0);
     assert_int_equal(catalog->nodes[0].n_next, 2);
-    assert_string_equal(catalog->nodes[0].next[1], "Deep_Group");
+    assert_string_equal(catalog->nodes[0].next[1].name, "Deep_Group");
     assert_int_equal(catalog_builder_add_sample(builder, 0, "B", &error), 0);
     assert_int_equal(catalog_builder_add_sample(builder, 0, "A", &error), 0);
     assert_int_equal(catalog->nodes[0].n_samples, 2);

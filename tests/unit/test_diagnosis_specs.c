@@ -166,8 +166,8 @@ static void read_json(struct run *run, struct snapshot *snapshot) {
 
 static bool leads_to(const struct catalog *catalog, const struct catalog_node *node, unsigned group) {
     for (size_t i = 0; i < node->n_next; i++) {
-        int metric = catalog_find_metric(catalog, node->next[i]);
-        if (catalog_find_group(catalog, node->next[i]) == (int)group ||
+        int metric = catalog_find_metric(catalog, node->next[i].name);
+        if (catalog_find_group(catalog, node->next[i].name) == (int)group ||
             (metric >= 0 && group_has(&catalog->groups[group], (unsigned)metric)))
             return true;
     }

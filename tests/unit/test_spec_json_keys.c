@@ -346,7 +346,7 @@ static void test_the_decision_tree_is_read(void **state) {
     assert_true(catalog->nodes[0].root);
     assert_false(catalog->nodes[1].root);
     assert_int_equal(catalog->nodes[0].n_next, 2);
-    assert_string_equal(catalog->nodes[0].next[1], "G");
+    assert_string_equal(catalog->nodes[0].next[1].name, "G");
     catalog_free(catalog);
     wrong("", EVENTS, METRICS, TREE("\"m\"", "{\"name\": \"o\"}"), "decision_tree.metrics[0]: the decision tree names");
     wrong("", EVENTS, METRICS, TREE("\"m\"", "{\"name\": \"m\", \"next_items\": [\"o\"]}"), "leads from m to o");

@@ -7,6 +7,7 @@
 #include <glob.h>
 
 #include "config/spec/spec_json.h"
+#include "core/diagnosis/next.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 
@@ -143,8 +144,8 @@ static size_t check_named(const char *path, const struct view *view, const uint8
     const struct catalog *catalog = view->layout->catalog;
     size_t n_named = 0;
     for (unsigned m = 0; m < catalog->n_metrics; m++) {
-        unsigned groups[VIEW_NEXT_MAX];
-        size_t n = view_next_groups(view, m, groups);
+        unsigned groups[NEXT_GROUPS_MAX];
+        size_t n = next_groups(view->layout->plan, m, groups);
         for (size_t i = 0; i < n; i++) {
             if (!seen[groups[i]] && !can_be_measured(catalog, support, groups[i]))
                 fail_msg("%s: %s leads to %s, of which nothing can be measured", path, catalog->metrics[m].name,
@@ -196,12 +197,12 @@ static size_t check_spec(const char *path) {
         bool node = catalog->metrics[m].parent >= 0 || catalog->metrics[m].threshold;
         for (size_t i = 0; i < catalog->n_nodes; i++)
             node = node || catalog->nodes[i].metric == m;
-        unsigned groups[VIEW_NEXT_MAX];
+        unsigned groups[NEXT_GROUPS_MAX];
         struct text command = {0};
         if (!node)
             continue;
         n++;
-        if (view_next_groups(&seen.view, m, groups) == 0)
+        if (next_groups(seen.layout->plan, m, groups) == 0)
             fail_msg("%s: nothing comes after %s", path, catalog->metrics[m].name);
         view_sample_command(&seen.view, m, &command);
         text_append(&command, "", 1);
