@@ -66,7 +66,7 @@ static void put_passage(const struct passage *passage, const struct report_outsi
             sum += row->value;
             peak = fmax(peak, report_memory_peak(report, scope, id));
         }
-    if (view_waits_beyond(sum, peak)) {
+    if (waits_bus(sum, peak) == WAITS_BUS_BEYOND) {
         text_string(&words, " (");
         view_waits_put_beyond(peak, NULL, &words);
         text_string(&words, ")");

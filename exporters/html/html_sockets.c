@@ -95,7 +95,7 @@ static void put_memory(const struct shown *shown, unsigned socket, struct text *
     struct view_memory memory;
     if (!view_memory_of(shown, socket, &memory))
         return;
-    bool beyond = view_waits_beyond(memory.all, memory.peak);
+    bool beyond = waits_bus(memory.all, memory.peak) == WAITS_BUS_BEYOND;
     struct view_memory told = memory;
     struct text words = {0};
     told.peak = beyond ? NAN : memory.peak;

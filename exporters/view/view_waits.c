@@ -8,40 +8,20 @@
 
 #define GIGABYTE 1e9
 
-const char *view_waits_lack_name(enum view_waits_lack lack) {
+const char *view_waits_lack_name(enum waits_lack lack) {
     static const char *const names[] = {NULL, "bandwidth", "latency"};
     return names[lack];
 }
 
-// ---- what the memory does ----
-
-enum bus { BUS_FAR, BUS_BETWEEN, BUS_NEAR, BUS_BEYOND, BUS_N };
-
-static enum bus bus_of(double share_of_peak) {
-    return share_of_peak > VIEW_WAITS_BEYOND  ? BUS_BEYOND
-           : share_of_peak >= VIEW_WAITS_NEAR ? BUS_NEAR
-           : share_of_peak < VIEW_WAITS_FAR   ? BUS_FAR
-                                              : BUS_BETWEEN; // also where the peak is unknown
-}
-
-bool view_waits_beyond(double bytes, double peak) { return bus_of(bytes / peak) == BUS_BEYOND; }
-
-// What follows from both: of each node and bus, for data and in words. Between the limits nothing follows, nor beyond
-// the peak.
-static const struct conclusion {
-    enum view_waits_lack lack;
-    const char *words;
-} CONCLUSIONS[WAITS_N][BUS_N] = {
-    [WAITS_BACK_END] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth, as far as the cores wait for data"},
-                        [BUS_FAR] = {VIEW_WAITS_OPEN, "not bandwidth, but latency or execution"}},
-    [WAITS_MEMORY] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth"},
-                      [BUS_FAR] = {VIEW_WAITS_LATENCY, "latency, of caches or memory"}},
-    [WAITS_DRAM] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth"}, [BUS_FAR] = {VIEW_WAITS_LATENCY, "latency"}},
-    [WAITS_DRAM_BANDWIDTH] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth"},
-                              [BUS_FAR] = {VIEW_WAITS_LATENCY, "not its bandwidth is short, but the misses that a core "
-                                                               "can have open"}},
-    [WAITS_DRAM_LATENCY] = {[BUS_NEAR] = {VIEW_WAITS_BANDWIDTH, "bandwidth, whose queues make the latency"},
-                            [BUS_FAR] = {VIEW_WAITS_LATENCY, "latency"}},
+// What follows from both, of each node and bus. Between the limits nothing follows, nor beyond the peak.
+static const char *const WORDS[WAITS_N][WAITS_BUS_N] = {
+    [WAITS_BACK_END] = {[WAITS_BUS_NEAR] = "bandwidth, as far as the cores wait for data",
+                        [WAITS_BUS_FAR] = "not bandwidth, but latency or execution"},
+    [WAITS_MEMORY] = {[WAITS_BUS_NEAR] = "bandwidth", [WAITS_BUS_FAR] = "latency, of caches or memory"},
+    [WAITS_DRAM] = {[WAITS_BUS_NEAR] = "bandwidth", [WAITS_BUS_FAR] = "latency"},
+    [WAITS_DRAM_BANDWIDTH] = {[WAITS_BUS_NEAR] = "bandwidth",
+                              [WAITS_BUS_FAR] = "not its bandwidth is short, but the misses that a core can have open"},
+    [WAITS_DRAM_LATENCY] = {[WAITS_BUS_NEAR] = "bandwidth, whose queues make the latency", [WAITS_BUS_FAR] = "latency"},
 };
 
 // ---- of which scope ----
@@ -68,15 +48,17 @@ static bool judge_socket(const struct shown *shown, const struct topology *topol
     *out = (struct view_waits){.bytes = memory.all,
                                .peak = memory.peak,
                                .share_of_peak = memory.all / memory.peak,
-                               .beyond = view_waits_beyond(memory.all, memory.peak),
+                               .beyond = waits_bus(memory.all, memory.peak) == WAITS_BUS_BEYOND,
                                .peak_from = memory.peak_from,
                                .withheld = !isfinite(memory.peak) && memory.left_out > 0};
-    out->lack = CONCLUSIONS[waits][bus_of(out->share_of_peak)].lack;
+    out->lack = waits_judge(waits, out->bytes, out->peak);
     return true;
 }
 
+static enum waits_bus bus_of(const struct view_waits *of) { return waits_bus(of->bytes, of->peak); }
+
 static bool follow_alike(const struct view_waits *a, const struct view_waits *b) {
-    return bus_of(a->share_of_peak) == bus_of(b->share_of_peak) && (!a->beyond || a->peak_from == b->peak_from);
+    return bus_of(a) == bus_of(b) && (!a->beyond || a->peak_from == b->peak_from);
 }
 
 // A scope is all its sockets; *alike tells whether the same follows for each.
@@ -99,7 +81,7 @@ static bool judge(const struct shown *shown, const struct snapshot *snapshot, co
         all.beyond = all.beyond || each.beyond;
         all.withheld = all.withheld || each.withheld;
         all.peak_from = s == first ? each.peak_from : all.peak_from;
-        all.lack = s == first || all.lack == each.lack ? each.lack : VIEW_WAITS_OPEN;
+        all.lack = s == first || all.lack == each.lack ? each.lack : WAITS_LACK_OPEN;
     }
     *out = all;
     return n > 0;
@@ -120,7 +102,7 @@ void view_waits_put_beyond(double peak, const char *peak_from, struct text *out)
 }
 
 static void put_sentence(const struct view_waits *of, enum catalog_waits waits, const char *whose, struct text *out) {
-    const char *words = CONCLUSIONS[waits][bus_of(of->share_of_peak)].words;
+    const char *words = WORDS[waits][bus_of(of)];
     text_format(out, " The memory%s moves %.1f GB/s", whose, of->bytes / GIGABYTE);
     if (!isfinite(of->share_of_peak))
         text_string(out, of->withheld ? "; no peak is compared with it, as uncore.boxes leaves boxes out."
@@ -131,7 +113,7 @@ static void put_sentence(const struct view_waits *of, enum catalog_waits waits, 
         text_string(out, ".");
     } else if (words)
         text_format(out, ", %.0f %% of its peak and %s it: %s.", 100 * of->share_of_peak,
-                    bus_of(of->share_of_peak) == BUS_NEAR ? "near" : "far from", words);
+                    bus_of(of) == WAITS_BUS_NEAR ? "near" : "far from", words);
     else
         text_format(out, ", %.0f %% of its peak.", 100 * of->share_of_peak);
 }
@@ -164,7 +146,7 @@ void view_waits_words(const struct shown *shown, const struct snapshot *snapshot
     bool alike;
     if (waits == WAITS_NONE || !judge(shown, snapshot, verdict, scope, &all, &alike) || !isfinite(all.share_of_peak))
         return;
-    const char *words = CONCLUSIONS[waits][bus_of(all.share_of_peak)].words;
+    const char *words = WORDS[waits][bus_of(&all)];
     if (all.beyond) {
         text_string(out, ", its memory beyond its stated peak, which must be wrong");
         return;

@@ -2,23 +2,15 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_VIEW_WAITS_H
 #define TOPDOWND_EXPORTERS_VIEW_VIEW_WAITS_H
 
-// What a scope lacks that waits for memory. The cores' counters tell how long they wait, the memory's how much it
-// moves: near its peak, bandwidth is short; far from it, each access takes its time (latency). docs/measurement.md has
-// the reasons for the two limits.
+// What a scope lacks that waits for memory (core/diagnosis/waits.h): joins its verdict and what its memory moves, which
+// are two engines' snapshots, and says so in words.
 
+#include "core/diagnosis/waits.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
 
-#define VIEW_WAITS_NEAR 0.7 // of the peak and more: bandwidth
-#define VIEW_WAITS_FAR 0.4  // below: latency
-
-// Above it no peak is believed: no memory moves more than it can, and nothing follows from a share of it. What is above
-// 1 is left to clocks that differ and to rounded ratings.
-#define VIEW_WAITS_BEYOND 1.05
-
-enum view_waits_lack { VIEW_WAITS_OPEN, VIEW_WAITS_BANDWIDTH, VIEW_WAITS_LATENCY };
 // "bandwidth", "latency"; NULL: it is open.
-const char *view_waits_lack_name(enum view_waits_lack lack);
+const char *view_waits_lack_name(enum waits_lack lack);
 
 struct view_waits {
     double bytes;          // a second, of all memory of the scope
@@ -27,7 +19,7 @@ struct view_waits {
     bool beyond;           // a socket moved more than its stated peak, which must be wrong
     const char *peak_from; // as in struct view_memory, of the first socket
     bool withheld;         // a socket's peak is unknown because boxes are left out
-    enum view_waits_lack lack;
+    enum waits_lack lack;
 };
 
 // Judges a scope of a snapshot by its verdict. The memory of a CPU is that of its socket; the host lacks what
@@ -45,9 +37,6 @@ void view_waits_text(const struct shown *shown, const struct snapshot *snapshot,
 // Appends ", its memory at 87 % of its peak: bandwidth", or words for a peak that must be wrong, or nothing.
 void view_waits_words(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
                       size_t scope, struct text *out);
-
-// True if more was moved than this peak allows: it must be wrong.
-bool view_waits_beyond(double bytes, double peak);
 
 // Appends "more than its stated peak of 50.0 GB/s, so that peak (uncore.peak) must be wrong". `peak_from` may be NULL.
 void view_waits_put_beyond(double peak, const char *peak_from, struct text *out);

@@ -107,22 +107,22 @@ static void test_near_the_peak_is_bandwidth_and_far_from_it_latency(void **state
     (void)state;
     static const struct {
         double moved;
-        enum view_waits_lack lack;
+        enum waits_lack lack;
         const char *text;
     } cases[] = {
-        {1000, VIEW_WAITS_OPEN,
+        {1000, WAITS_LACK_OPEN,
          " The memory moves 2000.0 GB/s, more than its stated peak of 200.0 GB/s, so that peak "
          "(from its channels and their speed; uncore.peak can state another) must be wrong."},
-        {105.1, VIEW_WAITS_OPEN,
+        {105.1, WAITS_LACK_OPEN,
          " The memory moves 210.2 GB/s, more than its stated peak of 200.0 GB/s, so that peak "
          "(from its channels and their speed; uncore.peak can state another) must be wrong."},
-        {105, VIEW_WAITS_BANDWIDTH, " The memory moves 210.0 GB/s, 105 % of its peak and near it: bandwidth."},
-        {100, VIEW_WAITS_BANDWIDTH, " The memory moves 200.0 GB/s, 100 % of its peak and near it: bandwidth."},
-        {70, VIEW_WAITS_BANDWIDTH, " The memory moves 140.0 GB/s, 70 % of its peak and near it: bandwidth."},
-        {69.9, VIEW_WAITS_OPEN, " The memory moves 139.8 GB/s, 70 % of its peak."},
-        {40, VIEW_WAITS_OPEN, " The memory moves 80.0 GB/s, 40 % of its peak."},
-        {39.9, VIEW_WAITS_LATENCY, " The memory moves 79.8 GB/s, 40 % of its peak and far from it: latency."},
-        {0, VIEW_WAITS_LATENCY, " The memory moves 0.0 GB/s, 0 % of its peak and far from it: latency."},
+        {105, WAITS_LACK_BANDWIDTH, " The memory moves 210.0 GB/s, 105 % of its peak and near it: bandwidth."},
+        {100, WAITS_LACK_BANDWIDTH, " The memory moves 200.0 GB/s, 100 % of its peak and near it: bandwidth."},
+        {70, WAITS_LACK_BANDWIDTH, " The memory moves 140.0 GB/s, 70 % of its peak and near it: bandwidth."},
+        {69.9, WAITS_LACK_OPEN, " The memory moves 139.8 GB/s, 70 % of its peak."},
+        {40, WAITS_LACK_OPEN, " The memory moves 80.0 GB/s, 40 % of its peak."},
+        {39.9, WAITS_LACK_LATENCY, " The memory moves 79.8 GB/s, 40 % of its peak and far from it: latency."},
+        {0, WAITS_LACK_LATENCY, " The memory moves 0.0 GB/s, 0 % of its peak and far from it: latency."},
     };
     struct patient p;
     begin(&p);
@@ -135,9 +135,9 @@ static void test_near_the_peak_is_bandwidth_and_far_from_it_latency(void **state
         assert_true(fabs(waits.bytes - 2 * GB * cases[i].moved) < 1 && waits.peak == 200 * GB);
         assert_int_equal(waits.beyond, cases[i].moved > 105);
     }
-    assert_string_equal(view_waits_lack_name(VIEW_WAITS_BANDWIDTH), "bandwidth");
-    assert_string_equal(view_waits_lack_name(VIEW_WAITS_LATENCY), "latency");
-    assert_null(view_waits_lack_name(VIEW_WAITS_OPEN));
+    assert_string_equal(view_waits_lack_name(WAITS_LACK_BANDWIDTH), "bandwidth");
+    assert_string_equal(view_waits_lack_name(WAITS_LACK_LATENCY), "latency");
+    assert_null(view_waits_lack_name(WAITS_LACK_OPEN));
     end(&p);
 }
 
@@ -155,8 +155,8 @@ static void test_a_socket_is_judged_by_its_own_memory_and_so_are_its_cpus(void *
     expect(&p, 0,
            " The memory of socket 0 moves 90.0 GB/s, 90 % of its peak and near it: bandwidth. The memory of socket 7 "
            "moves 10.0 GB/s, 10 % of its peak and far from it: latency."); // their mean, 50 %, is of none
-    assert_int_equal(judged(&p, 0).lack, VIEW_WAITS_OPEN);
-    assert_int_equal(judged(&p, snapshot_scope_socket(0)).lack, VIEW_WAITS_BANDWIDTH);
+    assert_int_equal(judged(&p, 0).lack, WAITS_LACK_OPEN);
+    assert_int_equal(judged(&p, snapshot_scope_socket(0)).lack, WAITS_LACK_BANDWIDTH);
     end(&p);
 }
 
@@ -165,15 +165,15 @@ static void test_what_a_node_tells_from_inside_the_core_is_told_beside_it(void *
     static const struct {
         enum catalog_waits waits;
         const char *near, *far;
-        enum view_waits_lack when_far;
+        enum waits_lack when_far;
     } cases[] = {
         {WAITS_BACK_END, "bandwidth, as far as the cores wait for data", "not bandwidth, but latency or execution",
-         VIEW_WAITS_OPEN},
-        {WAITS_MEMORY, "bandwidth", "latency, of caches or memory", VIEW_WAITS_LATENCY},
-        {WAITS_DRAM, "bandwidth", "latency", VIEW_WAITS_LATENCY},
+         WAITS_LACK_OPEN},
+        {WAITS_MEMORY, "bandwidth", "latency, of caches or memory", WAITS_LACK_LATENCY},
+        {WAITS_DRAM, "bandwidth", "latency", WAITS_LACK_LATENCY},
         {WAITS_DRAM_BANDWIDTH, "bandwidth", "not its bandwidth is short, but the misses that a core can have open",
-         VIEW_WAITS_LATENCY},
-        {WAITS_DRAM_LATENCY, "bandwidth, whose queues make the latency", "latency", VIEW_WAITS_LATENCY},
+         WAITS_LACK_LATENCY},
+        {WAITS_DRAM_LATENCY, "bandwidth, whose queues make the latency", "latency", WAITS_LACK_LATENCY},
     };
     struct patient p;
     char text[256];
@@ -184,7 +184,7 @@ static void test_what_a_node_tells_from_inside_the_core_is_told_beside_it(void *
         (void)snprintf(text, sizeof text, " The memory moves 160.0 GB/s, 80 %% of its peak and near it: %s.",
                        cases[i].near);
         expect(&p, 0, text);
-        assert_int_equal(judged(&p, 0).lack, VIEW_WAITS_BANDWIDTH);
+        assert_int_equal(judged(&p, 0).lack, WAITS_LACK_BANDWIDTH);
         move(&p, 20, 20);
         (void)snprintf(text, sizeof text, " The memory moves 40.0 GB/s, 20 %% of its peak and far from it: %s.",
                        cases[i].far);
@@ -192,7 +192,7 @@ static void test_what_a_node_tells_from_inside_the_core_is_told_beside_it(void *
         assert_int_equal(judged(&p, 0).lack, cases[i].when_far);
         move(&p, 50, 50);
         expect(&p, 0, " The memory moves 100.0 GB/s, 50 % of its peak.");
-        assert_int_equal(judged(&p, 0).lack, VIEW_WAITS_OPEN);
+        assert_int_equal(judged(&p, 0).lack, WAITS_LACK_OPEN);
     }
     end(&p);
 }
@@ -233,7 +233,7 @@ static void test_a_peak_that_more_than_it_was_moved_is_told_to_be_wrong_with_wha
     expect(&p, 0,
            " The memory of socket 0 moves 90.0 GB/s, more than its stated peak of 1.0 MB/s, so that peak (uncore.peak) "
            "must be wrong. The memory of socket 7 moves 90.0 GB/s, 90 % of its peak and near it: bandwidth.");
-    assert_true(judged(&p, 0).beyond && judged(&p, 0).lack == VIEW_WAITS_OPEN);
+    assert_true(judged(&p, 0).beyond && judged(&p, 0).lack == WAITS_LACK_OPEN);
     assert_false(judged(&p, snapshot_scope_socket(1)).beyond);
     view_sockets_answer(&p.shown, p.of_cores, 0, &said);
     text_append(&said, "", 1);
@@ -256,7 +256,7 @@ static void test_nothing_is_said_where_it_is_not_about_memory_or_not_known(void 
     begin(&p);
     move(&p, 90, 90);
     expect(&p, 0, "");                                     // the spec does not say that it waits
-    assert_int_equal(judged(&p, 0).lack, VIEW_WAITS_OPEN); // but what its memory moves is known
+    assert_int_equal(judged(&p, 0).lack, WAITS_LACK_OPEN); // but what its memory moves is known
     set_waits(&p, "backend_bound", WAITS_BACK_END);
     expect(&p, 0, ""); // nor does a node above tell of the last one
     set_waits(&p, "memory_bound", WAITS_DRAM);
