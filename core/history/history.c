@@ -147,7 +147,7 @@ static void fill(struct history *history, size_t i, const struct snapshot *snaps
     if (begun_ns <= (double)snapshot->end_ns && snapshot->end_ns - (uint64_t)begun_ns < start_ns)
         start_ns = snapshot->end_ns - (uint64_t)begun_ns;
     if (!history->gap)
-        steps_fill(&history->steps, i, start_ns, gauge);
+        steps_fill(&history->steps, i, (int64_t)start_ns, gauge);
 }
 
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
@@ -178,26 +178,15 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
 
 // ---- beyond the end of the process ----
 
-// A series' values, of fine or coarse steps.
-static float *values_of(const struct kept_history *kept, const struct kept_series *series, bool coarse) {
-    return series->values + (coarse ? kept->fine.n : 0);
+static double factor(const void *context, size_t series) {
+    const struct history *history = context;
+    return history->series[series].k;
 }
 
 struct kept_history *history_keep(const struct history *history) {
-    const struct steps *steps = &history->steps;
-    double values[HISTORY_FINE_N];
-    if (history->kept || !steps->begun) // the first snapshot is yet to come
+    if (history->kept || !history->steps.begun) // the first snapshot is yet to come
         return NULL;
-    struct kept_history *kept = kept_history_new(steps->begin_ns, steps->end_ns);
-    for (size_t i = 0; kept && i < steps->n; i++) {
-        const struct kept_series *series = kept_history_add(kept, steps->series[i].of, steps->series[i].name);
-        for (int coarse = 0; series && coarse <= 1; coarse++) {
-            struct steps_range range = coarse ? kept->coarse : kept->fine;
-            steps_read(steps, i, history->series[i].k, coarse != 0, range.first, range.n, values);
-            for (size_t step = 0; step < range.n; step++)
-                values_of(kept, series, coarse != 0)[step] = (float)values[step];
-        }
-    }
+    struct kept_history *kept = kept_history_take(&history->steps, factor, history);
     if (kept)
         kept->marks = history->marks;
     return kept;
@@ -211,38 +200,52 @@ void history_restore(struct history *history, struct kept_history *kept) {
 
 const struct kept_history *history_kept(const struct history *history) { return history->kept; }
 
-static void go_on_series(struct history *history, const struct kept_history *kept, const struct kept_series *series) {
-    size_t place = steps_find(&history->steps, series->socket, series->name);
-    if (place == SIZE_MAX || history->series[place].k == 0)
-        return;
-    for (int coarse = 0; coarse <= 1; coarse++) {
-        struct steps_range range = coarse ? kept->coarse : kept->fine;
-        for (size_t step = 0; step < range.n; step++)
-            steps_put(&history->steps, place, coarse != 0, range.first + step,
-                      (double)values_of(kept, series, coarse != 0)[step] / history->series[place].k);
-    }
+static void mark_past(struct history *history, const struct kept_history *kept, int64_t now_ns) {
+    bool booted = kept->earlier.any && kept->earlier.boot_ns == INT64_MAX;
+    double seconds = (double)(now_ns - kept->end_ns) * 1e-9;
+    int digits = seconds < 10 ? 1 : 0;
+    char text[MARK_TEXT_MAX];
+    if (booted)
+        (void)snprintf(text, sizeof text, "the host was booted: nothing is known of the time before topdownd began");
+    else if (kept->meanwhile)
+        (void)snprintf(text, sizeof text, "topdownd was killed: nothing is known of the %.3g s before it began",
+                       seconds);
+    else
+        (void)snprintf(text, sizeof text, "topdownd did not run for %.*f s", digits, seconds);
+    marks_add(&history->marks, now_ns, MARK_GAP, text);
 }
 
 // What is of the future is of another clock.
 static void go_on(struct history *history, const struct snapshot *snapshot) {
     struct kept_history *kept = history->kept;
-    char text[MARK_TEXT_MAX];
+    int64_t now_ns = (int64_t)snapshot->start_ns;
     history->kept = NULL;
-    if (kept && kept->end_ns <= snapshot->start_ns) {
-        steps_go_on(&history->steps, kept->begin_ns);
-        for (size_t i = 0; i < kept->n; i++)
-            go_on_series(history, kept, &kept->series[i]);
-        (void)snprintf(text, sizeof text, "topdownd did not run for %.3g s",
-                       (double)(snapshot->start_ns - kept->end_ns) * 1e-9);
-        marks_add(&history->marks, snapshot->start_ns, MARK_GAP, text);
+    if (kept && kept->end_ns <= now_ns) {
+        kept_history_go_on(kept, now_ns, &history->steps);
+        for (size_t i = 0; i < kept->n; i++) {
+            size_t place = steps_find(&history->steps, kept->series[i].of, kept->series[i].name);
+            if (place != SIZE_MAX && history->series[place].k != 0)
+                kept_history_put(kept, &kept->series[i], history->series[place].k, &history->steps, place);
+        }
+        mark_past(history, kept, now_ns);
     }
     kept_history_free(kept);
+}
+
+// What is of earlier boots stays at its time of day.
+static void follow_clock(struct history *history, const struct snapshot *snapshot) {
+    double wall = snapshot->taken_seconds;
+    if (!isfinite(wall))
+        return;
+    history->wall_offset_ns = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
+    int64_t by_ns = steps_follow_clock(&history->steps, history->wall_offset_ns);
+    if (by_ns != 0)
+        marks_move(&history->marks, history->steps.earlier.boot_ns, by_ns);
 }
 
 // ---- of a snapshot ----
 
 void history_take(struct history *history, const struct snapshot *snapshot) {
-    double wall = snapshot->taken_seconds;
     if (history->layout != snapshot->layout)
         match_layout(history, snapshot->layout);
     if (!steps_go(&history->steps, snapshot->end_ns))
@@ -255,8 +258,7 @@ void history_take(struct history *history, const struct snapshot *snapshot) {
            ended_ns = (double)snapshot->end_ns - ended_seconds * 1e9;
     history->round_ended = !(ended_ns < history->round_end_ns + ROUND_NS_LEAST); // also where that is not known
     history->round_end_ns = isfinite(ended_ns) ? ended_ns : history->round_end_ns;
-    if (isfinite(wall))
-        history->wall_offset_ns = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
+    follow_clock(history, snapshot);
     for (size_t i = 0; i < history->steps.n; i++)
         if (history->steps.series[i].present)
             take(history, i, snapshot);
@@ -284,7 +286,7 @@ bool history_has(const struct history *history, long socket, const char *metric)
     return find_shown(history, socket, metric) != SIZE_MAX;
 }
 
-void history_read(const struct history *history, long socket, const char *metric, bool coarse, uint64_t first, size_t n,
+void history_read(const struct history *history, long socket, const char *metric, bool coarse, int64_t first, size_t n,
                   double *values) {
     size_t place = find_shown(history, socket, metric);
     steps_read(&history->steps, place, place == SIZE_MAX ? 1 : history->series[place].k, coarse, first, n, values);

@@ -12,7 +12,8 @@
 //
 // Traffic outside the cores is that of all boxes of the host or socket, although its metric is that of one box.
 //
-// Times are those of the monotonic clock, so a step of the wall clock moves nothing. No locks: for one thread.
+// Times are those of the monotonic clock, so a step of the wall clock moves nothing but what is of earlier boots
+// (core/history/steps.h). No locks: for one thread.
 
 #include "core/history/kept_history.h"
 #include "core/history/marks.h"
@@ -31,7 +32,8 @@ struct history *history_free(struct history *history); // returns NULL, takes NU
 // What is to outlive the process; NULL if there is nothing yet, or if out of memory.
 struct kept_history *history_keep(const struct history *history);
 
-// Goes on with the history of an earlier process of the same boot, as far as metrics are still kept; takes ownership.
+// Goes on with the history of an earlier process of this boot, or of an earlier boot (kept_history_reboot), as far as
+// metrics are still kept; takes ownership.
 // Before the first snapshot. Until then it is history_kept; NULL: none.
 void history_restore(struct history *history, struct kept_history *kept);
 const struct kept_history *history_kept(const struct history *history);
@@ -55,7 +57,7 @@ bool history_has(const struct history *history, long socket, const char *metric)
 
 // Writes the values of `n` steps from step `first` on; NaN: not measured, or outside the range. On a host with one
 // socket the socket's are the host's.
-void history_read(const struct history *history, long socket, const char *metric, bool coarse, uint64_t first, size_t n,
+void history_read(const struct history *history, long socket, const char *metric, bool coarse, int64_t first, size_t n,
                   double *values);
 
 #endif

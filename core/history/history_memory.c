@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/history/history_memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct history_memory {
     struct steps steps;
-    struct host_memory *last; // the newest reading; a reference, so that no other one has its address. NULL: none
-    size_t missing;           // series that it has and that have no place yet
+    struct host_memory *last;  // the newest reading; a reference, so that no other one has its address. NULL: none
+    size_t missing;            // series that it has and that have no place yet
+    struct kept_history *kept; // of an earlier process, until the first snapshot; NULL: none
 };
 
 struct history_memory *history_memory_new(void) {
@@ -17,6 +19,7 @@ struct history_memory *history_memory_new(void) {
 
 struct history_memory *history_memory_free(struct history_memory *history) {
     if (history) {
+        kept_history_free(history->kept);
         host_memory_unref(history->last);
         steps_deinit(&history->steps);
     }
@@ -65,17 +68,69 @@ static void make(struct history_memory *history, enum memory_metric metric, enum
 static void add(struct history_memory *history, enum memory_metric metric, enum memory_scope scope, size_t place) {
     struct memory_growth growth = memory_metric_growth(history->last, metric, scope, place);
     size_t at = find(history, metric, scope, place);
-    uint64_t end_ns = history->steps.end_ns;
+    int64_t end_ns = history->steps.end_ns;
     double took_ns = history->last->seconds * 1e9; // a recording may say anything
     if (at == SIZE_MAX || !(growth.denominator > 0))
         return;
     steps_add(&history->steps, at, growth.numerator, growth.denominator, 0);
-    uint64_t begin_ns = took_ns >= 0 && took_ns < (double)end_ns ? end_ns - (uint64_t)took_ns : 0;
+    int64_t begin_ns = took_ns >= 0 && took_ns < (double)end_ns ? end_ns - (int64_t)took_ns : 0;
     steps_fill(&history->steps, at, begin_ns, growth.numerator / growth.denominator);
 }
 
+// ---- beyond the end of the process ----
+
+static double no_factor(const void *context, size_t series) {
+    (void)context;
+    (void)series;
+    return 1;
+}
+
+struct kept_history *history_memory_keep(const struct history_memory *history) {
+    struct kept_history *kept =
+        history->kept || !history->steps.begun ? NULL : kept_history_take(&history->steps, no_factor, NULL);
+    if (kept)
+        kept->kind = KEPT_MEMORY;
+    return kept;
+}
+
+void history_memory_restore(struct history_memory *history, struct kept_history *kept) {
+    kept_history_free(history->kept);
+    history->kept = kept;
+}
+
+const struct kept_history *history_memory_kept(const struct history_memory *history) { return history->kept; }
+
+// All series get a place, also those that the first reading does not have: rates need a second one. Those that never
+// come again give theirs to others.
+static void go_on(struct history_memory *history, const struct snapshot *snapshot) {
+    struct kept_history *kept = history->kept;
+    history->kept = NULL;
+    if (kept && kept->end_ns <= (int64_t)snapshot->start_ns) {
+        kept_history_go_on(kept, (int64_t)snapshot->start_ns, &history->steps);
+        steps_widen(&history->steps, history->steps.n + kept->n);
+        for (size_t i = 0; i < kept->n; i++) {
+            size_t place = steps_make(&history->steps, kept->series[i].of, kept->series[i].name);
+            if (place != SIZE_MAX)
+                kept_history_put(kept, &kept->series[i], 1, &history->steps, place);
+        }
+    }
+    kept_history_free(kept);
+}
+
+// ---- of a snapshot ----
+
+static void follow_clock(struct history_memory *history, const struct snapshot *snapshot) {
+    double wall_ns = snapshot->taken_seconds * 1e9;
+    if (isfinite(wall_ns))
+        (void)steps_follow_clock(&history->steps, (int64_t)wall_ns - (int64_t)snapshot->end_ns);
+}
+
 void history_memory_take(struct history_memory *history, const struct snapshot *snapshot) {
-    if (!steps_go(&history->steps, snapshot->end_ns) || snapshot->memory == history->last)
+    if (!steps_go(&history->steps, snapshot->end_ns))
+        return;
+    go_on(history, snapshot);
+    follow_clock(history, snapshot);
+    if (snapshot->memory == history->last)
         return;
     host_memory_unref(history->last);
     history->last = host_memory_ref(snapshot->memory);
@@ -108,7 +163,7 @@ size_t history_memory_list(const struct history_memory *history, enum memory_sco
 }
 
 void history_memory_read(const struct history_memory *history, const struct history_memory_series *series, bool coarse,
-                         uint64_t first, size_t n, double *values) {
+                         int64_t first, size_t n, double *values) {
     size_t at = steps_find(&history->steps, key_of(series->scope, series->id), memory_metrics[series->metric].name);
     steps_read(&history->steps, at, 1, coarse, first, n, values);
 }

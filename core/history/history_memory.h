@@ -7,7 +7,7 @@
 //
 // At most HISTORY_MEMORY_SERIES_MAX series: the host's come first, then those of sockets, then those of nodes.
 
-#include "core/history/steps.h"
+#include "core/history/kept_history.h"
 #include "core/memory/memory_metric.h"
 #include "core/tally/snapshot.h"
 
@@ -17,6 +17,11 @@ struct history_memory;
 
 struct history_memory *history_memory_new(void); // NULL if out of memory
 struct history_memory *history_memory_free(struct history_memory *history);
+
+// As history_keep, history_restore and history_kept (core/history/history.h); without marks.
+struct kept_history *history_memory_keep(const struct history_memory *history);
+void history_memory_restore(struct history_memory *history, struct kept_history *kept);
+const struct kept_history *history_memory_kept(const struct history_memory *history);
 
 // Takes in the reading that a snapshot has, if it is another one than the last snapshot's.
 void history_memory_take(struct history_memory *history, const struct snapshot *snapshot);
@@ -35,6 +40,6 @@ size_t history_memory_list(const struct history_memory *history, enum memory_sco
 
 // As history_read.
 void history_memory_read(const struct history_memory *history, const struct history_memory_series *series, bool coarse,
-                         uint64_t first, size_t n, double *values);
+                         int64_t first, size_t n, double *values);
 
 #endif

@@ -9,7 +9,7 @@ const char *mark_kind_name(enum mark_kind kind) {
     return names[kind];
 }
 
-void marks_add(struct marks *marks, uint64_t at_ns, enum mark_kind kind, const char *text) {
+void marks_add(struct marks *marks, int64_t at_ns, enum mark_kind kind, const char *text) {
     struct mark *mark = &marks->ring[marks->n++ % MARKS_MAX];
     mark->at_ns = at_ns;
     mark->kind = kind;
@@ -20,4 +20,10 @@ size_t marks_count(const struct marks *marks) { return marks->n < MARKS_MAX ? ma
 
 const struct mark *marks_get(const struct marks *marks, size_t i) {
     return &marks->ring[(marks->n - marks_count(marks) + i) % MARKS_MAX];
+}
+
+void marks_move(struct marks *marks, int64_t before_ns, int64_t by_ns) {
+    for (size_t i = 0; i < marks_count(marks); i++)
+        if (marks->ring[i].at_ns < before_ns)
+            marks->ring[i].at_ns += by_ns;
 }

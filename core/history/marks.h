@@ -26,7 +26,7 @@ const char *mark_kind_name(enum mark_kind kind); // one word, for programs
 enum { MARKS_MAX = 128, MARK_TEXT_MAX = 120 };
 
 struct mark {
-    uint64_t at_ns; // by the clock of the snapshots
+    int64_t at_ns; // by the clock of the snapshots; below 0: before the host booted
     enum mark_kind kind;
     char text[MARK_TEXT_MAX]; // for people
 };
@@ -36,10 +36,13 @@ struct marks {
     struct mark ring[MARKS_MAX];
 };
 
-void marks_add(struct marks *marks, uint64_t at_ns, enum mark_kind kind, const char *text);
+void marks_add(struct marks *marks, int64_t at_ns, enum mark_kind kind, const char *text);
 
 // How many there are, and the i-th of them, oldest first.
 size_t marks_count(const struct marks *marks);
 const struct mark *marks_get(const struct marks *marks, size_t i);
+
+// Moves those before a moment: they are of an earlier boot, and the clock was set.
+void marks_move(struct marks *marks, int64_t before_ns, int64_t by_ns);
 
 #endif

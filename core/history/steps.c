@@ -8,6 +8,8 @@
 
 enum { STEPS_N = HISTORY_FINE_N + HISTORY_COARSE_N };
 
+#define CLOCK_STEP_NS INT64_C(1000000000)
+
 int steps_init(struct steps *steps, size_t series_max) {
     *steps = (struct steps){.series_max = series_max, .series = calloc(series_max, sizeof *steps->series)};
     return steps->series ? 0 : -ENOMEM;
@@ -68,7 +70,7 @@ size_t steps_make(struct steps *steps, long of, const char *name) {
 
 struct ring {
     size_t offset, n;
-    uint64_t step_ns;
+    int64_t step_ns;
 };
 
 static struct ring ring_of(bool coarse) {
@@ -76,27 +78,38 @@ static struct ring ring_of(bool coarse) {
                   : (struct ring){0, HISTORY_FINE_N, HISTORY_FINE_NS};
 }
 
-static struct steps_point *point_of(const struct steps *steps, size_t series, const struct ring *ring, uint64_t step) {
-    return &steps->points[(ring->offset + step % ring->n) * steps->width + series];
+int64_t steps_step(int64_t at_ns, int64_t step_ns) { return at_ns / step_ns - (at_ns % step_ns < 0); }
+
+int64_t steps_round(int64_t span_ns, int64_t step_ns) { return steps_step(span_ns + step_ns / 2, step_ns); }
+
+// A step's place in its ring; steps before the boot are below 0.
+static size_t place_of(const struct ring *ring, int64_t step) {
+    int64_t n = (int64_t)ring->n, place = step % n;
+    return (size_t)(place < 0 ? place + n : place);
+}
+
+static struct steps_point *point_of(const struct steps *steps, size_t series, const struct ring *ring, int64_t step) {
+    return &steps->points[(ring->offset + place_of(ring, step)) * steps->width + series];
 }
 
 // Empties the steps that begin after the last moment, up to that of now_ns.
-static void begin_steps(struct steps *steps, bool coarse, uint64_t now_ns) {
+static void begin_steps(struct steps *steps, bool coarse, int64_t now_ns) {
     struct ring ring = ring_of(coarse);
-    uint64_t last = steps->end_ns / ring.step_ns, now = now_ns / ring.step_ns;
-    if (now - last > ring.n)
-        last = now - ring.n;
-    for (uint64_t step = last + 1; step <= now; step++)
+    int64_t last = steps_step(steps->end_ns, ring.step_ns), now = steps_step(now_ns, ring.step_ns);
+    if (now - last > (int64_t)ring.n)
+        last = now - (int64_t)ring.n;
+    for (int64_t step = last + 1; step <= now; step++)
         for (size_t i = 0; i < steps->n; i++)
             *point_of(steps, i, &ring, step) = (struct steps_point){0, 0};
 }
 
-bool steps_go(struct steps *steps, uint64_t now_ns) {
-    if (steps->begun && now_ns < steps->end_ns)
+bool steps_go(struct steps *steps, uint64_t at_ns) {
+    int64_t now_ns = at_ns <= STEPS_TIME_MAX ? (int64_t)at_ns : -1;
+    if (now_ns < 0 || (steps->begun && now_ns < steps->end_ns))
         return false;
     if (!steps->begun) {
         steps->begun = true;
-        steps->begin_ns = steps->end_ns = now_ns;
+        steps->begin_ns = steps->coarse_begin_ns = steps->end_ns = now_ns;
     }
     begin_steps(steps, false, now_ns);
     begin_steps(steps, true, now_ns);
@@ -119,7 +132,7 @@ static void add_gauge(struct steps_point *point, double value) {
 void steps_add(struct steps *steps, size_t series, double a, double b, double gauge) {
     for (int coarse = 0; coarse <= 1; coarse++) {
         struct ring ring = ring_of(coarse != 0);
-        struct steps_point *point = point_of(steps, series, &ring, steps->end_ns / ring.step_ns);
+        struct steps_point *point = point_of(steps, series, &ring, steps_step(steps->end_ns, ring.step_ns));
         if (b > 0)
             add(point, a, b);
         else
@@ -127,48 +140,92 @@ void steps_add(struct steps *steps, size_t series, double a, double b, double ga
     }
 }
 
-void steps_fill(struct steps *steps, size_t series, uint64_t start_ns, double gauge) {
+void steps_fill(struct steps *steps, size_t series, int64_t start_ns, double gauge) {
     for (int coarse = 0; coarse <= 1; coarse++) {
         struct ring ring = ring_of(coarse != 0);
-        uint64_t last = steps->end_ns / ring.step_ns, step = start_ns / ring.step_ns + 1;
-        if (step < last && last - step >= ring.n)
-            step = last - ring.n + 1;
+        int64_t last = steps_step(steps->end_ns, ring.step_ns), step = steps_step(start_ns, ring.step_ns) + 1;
+        if (last - step >= (int64_t)ring.n)
+            step = last - (int64_t)ring.n + 1;
         for (; step < last; step++)
             add_gauge(point_of(steps, series, &ring, step), gauge);
     }
 }
 
-void steps_go_on(struct steps *steps, uint64_t begin_ns) {
-    if (begin_ns < steps->begin_ns)
-        steps->begin_ns = begin_ns;
-}
+// ---- the past ----
 
-void steps_put(struct steps *steps, size_t series, bool coarse, uint64_t step, double gauge) {
+void steps_put(struct steps *steps, size_t series, bool coarse, int64_t step, double gauge) {
     struct ring ring = ring_of(coarse);
     struct steps_range range = steps_range(steps, coarse);
-    if (step >= range.first && step - range.first < range.n)
+    if (step >= range.first && step - range.first < (int64_t)range.n)
         add_gauge(point_of(steps, series, &ring, step), gauge);
+}
+
+// Moves a series' steps up to `last` by so many steps, of which those have a place that come to lie before `own`.
+static void move_series(struct steps *steps, size_t series, const struct ring *ring, int64_t last, int64_t own,
+                        int64_t by) {
+    struct steps_point moved[HISTORY_FINE_N] = {{0, 0}};
+    int64_t first = steps_step(steps->end_ns, ring->step_ns) - (int64_t)ring->n + 1;
+    for (int64_t step = first; step <= last && step < own; step++)
+        if (step + by >= first && step + by < own)
+            moved[place_of(ring, step + by)] = *point_of(steps, series, ring, step);
+    for (int64_t step = first; step < own; step++)
+        *point_of(steps, series, ring, step) = moved[place_of(ring, step)];
+}
+
+// Steps of this boot keep their places: those of earlier ones come before them.
+static void move_steps(struct steps *steps, bool coarse, int64_t wall_offset_ns) {
+    struct ring ring = ring_of(coarse);
+    struct steps_placed *placed = coarse ? &steps->earlier.coarse : &steps->earlier.fine;
+    int64_t own = steps_step(steps->earlier.boot_ns, ring.step_ns),
+            by = steps_round(placed->offset_ns - wall_offset_ns, ring.step_ns);
+    if (by > own - 1 - placed->last)
+        by = own - 1 - placed->last > 0 ? own - 1 - placed->last : 0;
+    if (by == 0)
+        return;
+    for (size_t i = 0; i < steps->n; i++)
+        move_series(steps, i, &ring, placed->last, own, by);
+    placed->last += by;
+    placed->offset_ns -= by * ring.step_ns;
+    *(coarse ? &steps->coarse_begin_ns : &steps->begin_ns) += by * ring.step_ns;
+}
+
+int64_t steps_follow_clock(struct steps *steps, int64_t wall_offset_ns) {
+    struct steps_earlier *earlier = &steps->earlier;
+    if (!earlier->any || wall_offset_ns > STEPS_OFFSET_MAX || wall_offset_ns < -STEPS_OFFSET_MAX)
+        return 0;
+    move_steps(steps, false, wall_offset_ns);
+    move_steps(steps, true, wall_offset_ns);
+    int64_t by = earlier->offset_ns - wall_offset_ns, most = earlier->boot_ns - 1 - earlier->end_ns;
+    if (by > most)
+        by = most;
+    if (by > -CLOCK_STEP_NS && by < CLOCK_STEP_NS)
+        return 0; // so are clocks kept in time
+    earlier->end_ns += by;
+    earlier->offset_ns -= by;
+    return by;
 }
 
 // ---- reading ----
 
 struct steps_range steps_range(const struct steps *steps, bool coarse) {
     struct ring ring = ring_of(coarse);
-    uint64_t first = steps->begin_ns / ring.step_ns, last = steps->end_ns / ring.step_ns;
+    int64_t begin_ns = coarse ? steps->coarse_begin_ns : steps->begin_ns;
+    int64_t first = steps_step(begin_ns, ring.step_ns), last = steps_step(steps->end_ns, ring.step_ns);
     if (!steps->begun)
         return (struct steps_range){.step_ns = ring.step_ns};
-    if (last - first >= ring.n)
-        first = last - ring.n + 1;
+    if (last - first >= (int64_t)ring.n)
+        first = last - (int64_t)ring.n + 1;
     return (struct steps_range){.step_ns = ring.step_ns, .first = first, .n = (size_t)(last - first + 1)};
 }
 
-void steps_read(const struct steps *steps, size_t series, double k, bool coarse, uint64_t first, size_t n,
+void steps_read(const struct steps *steps, size_t series, double k, bool coarse, int64_t first, size_t n,
                 double *values) {
     struct ring ring = ring_of(coarse);
     struct steps_range range = steps_range(steps, coarse);
     for (size_t i = 0; i < n; i++) {
-        bool exists = series != SIZE_MAX && first + i >= range.first && first + i - range.first < range.n;
-        struct steps_point point = exists ? *point_of(steps, series, &ring, first + i) : (struct steps_point){0, 0};
+        int64_t step = first + (int64_t)i;
+        bool exists = series != SIZE_MAX && step >= range.first && step - range.first < (int64_t)range.n;
+        struct steps_point point = exists ? *point_of(steps, series, &ring, step) : (struct steps_point){0, 0};
         values[i] = point.b > 0 ? k * (double)point.a / (double)point.b : point.b < 0 ? k * (double)point.a : NAN;
     }
 }

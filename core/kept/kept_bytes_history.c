@@ -8,7 +8,8 @@
 
 static const char HISTORIES_LINE[] = "topdownd kept histories\n";
 
-// Before each history a 1, and a 0 behind the last one.
+// Before each history a 1, and a 0 behind the last one. Before version 2, times were without a sign, nothing was of
+// earlier boots, and the kernel's counts of memory were not kept.
 enum { VALUE_BYTES = 4, TAIL_BYTES = 16, SERIES_BYTES_LEAST = 2, MARK_BYTES_LEAST = 3 };
 
 // ---- writing ----
@@ -28,7 +29,7 @@ static void put_marks(struct recording_buffer *out, const struct marks *marks) {
     bytes_put_varint(out, marks_count(marks));
     for (size_t i = 0; i < marks_count(marks); i++) {
         const struct mark *mark = marks_get(marks, i);
-        bytes_put_varint(out, mark->at_ns);
+        bytes_put_signed(out, mark->at_ns);
         bytes_put_varint(out, mark->kind);
         bytes_put_text(out, mark->text);
     }
@@ -38,18 +39,34 @@ void kept_begin_histories(struct recording_buffer *out, const struct kept_stamp 
     kept_begin(out, HISTORIES_LINE, stamp);
 }
 
+static void put_earlier(struct recording_buffer *out, const struct steps_earlier *earlier) {
+    const struct steps_placed *placed[] = {&earlier->fine, &earlier->coarse};
+    bytes_put_varint(out, earlier->any);
+    if (!earlier->any)
+        return;
+    bytes_put_signed(out, earlier->boot_ns);
+    bytes_put_signed(out, earlier->end_ns);
+    bytes_put_signed(out, earlier->offset_ns);
+    for (int i = 0; i < 2; i++) {
+        bytes_put_signed(out, placed[i]->offset_ns);
+        bytes_put_signed(out, placed[i]->last);
+    }
+}
+
 void kept_put_history(struct recording_buffer *out, const struct kept_history *history) {
     size_t before = out->n;
     bytes_put_varint(out, 1);
     bytes_put_text(out, history->of);
-    bytes_put_varint(out, history->boxes);
-    bytes_put_varint(out, history->begin_ns);
-    bytes_put_varint(out, history->end_ns);
+    bytes_put_varint(out, history->kind);
+    bytes_put_signed(out, history->begin_ns);
+    bytes_put_signed(out, history->coarse_begin_ns);
+    bytes_put_signed(out, history->end_ns);
+    put_earlier(out, &history->earlier);
     put_marks(out, &history->marks);
     bytes_put_varint(out, history->n);
     for (size_t i = 0; i < history->n; i++) {
         bytes_put_text(out, history->series[i].name);
-        bytes_put_signed(out, history->series[i].socket);
+        bytes_put_signed(out, history->series[i].of);
         put_values(out, history->series[i].values, history->fine.n + history->coarse.n);
     }
     if (out->n > KEPT_HISTORIES_BYTES_MAX - TAIL_BYTES)
@@ -76,12 +93,39 @@ static void get_values(struct bytes_cursor *in, float *values, size_t n) {
     }
 }
 
-static void get_marks(struct bytes_cursor *in, struct marks *marks) {
+static int64_t get_within(struct bytes_cursor *in, int64_t max) {
+    int64_t value = bytes_get_signed(in);
+    in->bad = in->bad || value < -max || value > max;
+    return in->bad ? 0 : value;
+}
+
+static int64_t get_time(struct bytes_cursor *in, unsigned version) {
+    return version < 2 ? (int64_t)bytes_get_varint(in, STEPS_TIME_MAX) : get_within(in, STEPS_TIME_MAX);
+}
+
+static void get_earlier(struct bytes_cursor *in, struct kept_history *history) {
+    struct steps_earlier *earlier = &history->earlier;
+    struct steps_placed *placed[] = {&earlier->fine, &earlier->coarse};
+    earlier->any = bytes_get_varint(in, 1) != 0;
+    if (!earlier->any)
+        return;
+    earlier->boot_ns = bytes_get_signed(in);
+    earlier->end_ns = get_within(in, STEPS_TIME_MAX);
+    earlier->offset_ns = get_within(in, STEPS_OFFSET_MAX);
+    for (int i = 0; i < 2; i++) {
+        placed[i]->offset_ns = get_within(in, STEPS_OFFSET_MAX);
+        placed[i]->last = get_within(in, STEPS_TIME_MAX / HISTORY_COARSE_NS);
+    }
+    bool none = earlier->boot_ns == INT64_MAX, within = earlier->boot_ns <= history->end_ns;
+    in->bad = in->bad || earlier->end_ns > earlier->boot_ns || !(none || within);
+}
+
+static void get_marks(struct bytes_cursor *in, unsigned version, struct marks *marks) {
     char text[RECORDING_TEXT_MAX + 1];
     size_t n = bytes_get_count(in, MARK_BYTES_LEAST);
     in->bad = in->bad || n > MARKS_MAX;
     for (size_t i = 0; i < n && !in->bad; i++) {
-        uint64_t at_ns = bytes_get_varint(in, INT64_MAX);
+        int64_t at_ns = get_time(in, version);
         enum mark_kind kind = (enum mark_kind)bytes_get_varint(in, MARK_KINDS - 1);
         bytes_get_text(in, text);
         marks_add(marks, at_ns, kind, text);
@@ -91,12 +135,8 @@ static void get_marks(struct bytes_cursor *in, struct marks *marks) {
 static void get_series(struct bytes_cursor *in, struct kept_history *history) {
     char name[KEPT_NAME_MAX] = "";
     kept_get_text(in, name, sizeof name);
-    int64_t socket = bytes_get_signed(in);
-    if (in->bad || socket < -1 || socket > INT32_MAX) {
-        in->bad = true;
-        return;
-    }
-    const struct kept_series *series = kept_history_add(history, (long)socket, name);
+    int64_t of = bytes_get_signed(in);
+    const struct kept_series *series = in->bad ? NULL : kept_history_add(history, (long)of, name);
     if (series)
         get_values(in, series->values, history->fine.n + history->coarse.n);
     else
@@ -104,17 +144,21 @@ static void get_series(struct bytes_cursor *in, struct kept_history *history) {
 }
 
 // NULL: bad, or out of memory.
-static struct kept_history *get_history(struct bytes_cursor *in) {
+static struct kept_history *get_history(struct bytes_cursor *in, unsigned version) {
     char of[KEPT_NAME_MAX] = "";
     kept_get_text(in, of, sizeof of);
-    bool boxes = bytes_get_varint(in, 1) != 0;
-    uint64_t begin_ns = bytes_get_varint(in, INT64_MAX), end_ns = bytes_get_varint(in, INT64_MAX);
-    struct kept_history *history = !in->bad && begin_ns <= end_ns ? kept_history_new(begin_ns, end_ns) : NULL;
+    enum kept_kind kind = (enum kept_kind)bytes_get_varint(in, KEPT_KINDS - 1);
+    int64_t begin_ns = get_time(in, version), coarse_begin_ns = version < 2 ? begin_ns : get_time(in, version),
+            end_ns = get_time(in, version);
+    bool ends = !in->bad && begin_ns <= end_ns && coarse_begin_ns <= end_ns;
+    struct kept_history *history = ends ? kept_history_new(begin_ns, coarse_begin_ns, end_ns) : NULL;
     if (!history)
         return NULL;
     strcpy(history->of, of);
-    history->boxes = boxes;
-    get_marks(in, &history->marks);
+    history->kind = kind;
+    if (version >= 2)
+        get_earlier(in, history);
+    get_marks(in, version, &history->marks);
     size_t n = bytes_get_count(in, SERIES_BYTES_LEAST);
     for (size_t i = 0; i < n && !in->bad; i++)
         get_series(in, history);
@@ -129,10 +173,14 @@ int kept_read_histories(const uint8_t *bytes, size_t n, struct kept_stamp *stamp
     if (r < 0)
         return r;
     while (!in.bad && bytes_get_varint(&in, 1) == 1) {
-        struct kept_history *history = read.n < KEPT_HISTORIES_MAX ? get_history(&in) : NULL;
+        struct kept_history *history = get_history(&in, of.version);
         in.bad = in.bad || !history;
         if (history)
+            history->meanwhile = of.meanwhile;
+        if (history && read.n < KEPT_HISTORIES_MAX)
             read.all[read.n++] = history;
+        else
+            kept_history_free(history); // the last ones are those that nothing goes on with
     }
     if (!bytes_done(&in)) {
         kept_histories_deinit(&read);

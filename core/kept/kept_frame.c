@@ -6,7 +6,7 @@
 
 #include "core/base/crc32.h"
 
-enum { VERSION = 1, CHECKSUM_BYTES = 4 };
+enum { VERSION = 2, CHECKSUM_BYTES = 4 };
 
 void kept_begin(struct recording_buffer *out, const char *line, const struct kept_stamp *stamp) {
     out->n = 0;
@@ -15,6 +15,9 @@ void kept_begin(struct recording_buffer *out, const char *line, const struct kep
     bytes_put_varint(out, VERSION);
     bytes_put_text(out, stamp->boot);
     bytes_put_text(out, stamp->origin);
+    bytes_put_text(out, stamp->host);
+    bytes_put_text(out, stamp->cpu);
+    bytes_put_varint(out, stamp->meanwhile);
     bytes_put_signed(out, stamp->wall_offset_ns);
 }
 
@@ -57,6 +60,24 @@ int kept_open(const uint8_t *bytes, size_t n, const char *line, struct kept_stam
     in->end -= CHECKSUM_BYTES;
     kept_get_text(in, stamp->boot, sizeof stamp->boot);
     kept_get_text(in, stamp->origin, sizeof stamp->origin);
+    if (version >= 2) {
+        kept_get_text(in, stamp->host, sizeof stamp->host);
+        kept_get_text(in, stamp->cpu, sizeof stamp->cpu);
+        stamp->meanwhile = bytes_get_varint(in, 1) != 0;
+    }
     stamp->wall_offset_ns = bytes_get_signed(in);
+    stamp->version = (unsigned)version;
     return in->bad ? -EBADMSG : 0;
+}
+
+static bool is_known(const char *a) { return a[0] != '\0'; }
+
+// A boot has one host and one CPU, so that what is not known of these is no doubt within it.
+enum kept_relation kept_relation(const struct kept_stamp *of, const struct kept_stamp *now) {
+    if (!is_known(of->boot) || !is_known(now->boot) || strcmp(of->origin, now->origin) != 0)
+        return KEPT_OTHERS;
+    bool same_cpu = strcmp(of->cpu, now->cpu) == 0;
+    if (strcmp(of->boot, now->boot) == 0)
+        return same_cpu || of->version < 2 ? KEPT_THIS_BOOT : KEPT_OTHERS;
+    return same_cpu && is_known(of->host) && strcmp(of->host, now->host) == 0 ? KEPT_EARLIER_BOOT : KEPT_OTHERS;
 }

@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <systemd/sd-id128.h>
+
+#include "core/base/hash.h"
 #include "core/kept/kept_bytes.h"
 #include "daemon/base/log.h"
 #include "daemon/kept/kept_file.h"
@@ -45,13 +49,35 @@ static void read_boot(const char *procfs, char out[KEPT_STAMP_MAX]) {
         (void)close(fd);
 }
 
-static struct kept_stamp stamp_of(const struct options *options) {
+// A file has no control characters.
+static void clean(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
+// A hash of the machine's identifier, which is confidential (machine-id(5)), and of the host's name: a disk that was
+// copied to another host has at least one of the two from where it was. "" where there is no such identifier.
+static void name_host(const struct setup *setup, char out[KEPT_HOST_MAX]) {
+    sd_id128_t machine;
+    out[0] = '\0';
+    if (sd_id128_get_machine(&machine) < 0)
+        return;
+    uint64_t hash = hash_bytes(HASH_BEGIN, machine.bytes, sizeof machine.bytes);
+    (void)snprintf(out, KEPT_HOST_MAX, "%016" PRIx64, hash_bytes(hash, setup->hostname, strlen(setup->hostname)));
+}
+
+static struct kept_stamp stamp_of(const struct options *options, const struct setup *setup) {
     struct kept_stamp stamp = {.boot = ""};
+    const struct source *source = setup->types[0].source;
     read_boot(options->paths.procfs, stamp.boot);
     if (options->pmu == PMU_SIM)
         (void)snprintf(stamp.origin, sizeof stamp.origin, "sim:%.50s", options->scenario ? options->scenario : "demo");
     else
         strcpy(stamp.origin, "host");
+    name_host(setup, stamp.host);
+    (void)snprintf(stamp.cpu, sizeof stamp.cpu, "%.60s %.180s", source->cpu.vendor, source->cpu.model);
+    clean(stamp.cpu);
     return stamp;
 }
 
@@ -89,12 +115,6 @@ static void log_refusal(const struct kept_file *file, int r) {
                     why(r));
 }
 
-// Another host, or another boot: what ran before does not run any more, and its times are of another clock.
-static bool is_ours(const struct kept *kept, const struct kept_stamp *stamp) {
-    return stamp->boot[0] != '\0' && strcmp(stamp->boot, kept->stamp.boot) == 0 &&
-           strcmp(stamp->origin, kept->stamp.origin) == 0;
-}
-
 static void read_verdicts(struct kept *kept) {
     struct kept_stamp stamp = {.boot = ""};
     uint8_t *bytes = NULL;
@@ -104,10 +124,30 @@ static void read_verdicts(struct kept *kept) {
         r = kept_read_verdicts(bytes, n, &stamp, &kept->verdicts);
     free(bytes);
     log_refusal(kept->verdicts_file, r);
-    if (r < 0 || !is_ours(kept, &stamp))
+    if (r < 0 || kept_relation(&stamp, &kept->stamp) != KEPT_THIS_BOOT) // what ran before a boot does not run any more
         kept->verdicts.n = 0;
     else
         kept_follow_clock(&kept->verdicts, &stamp, kept->stamp.wall_offset_ns);
+}
+
+// They are of an earlier boot, whose clock was another one.
+static void follow_boot(struct kept *kept, const struct kept_stamp *stamp, struct kept_histories *histories) {
+    size_t n = 0;
+    for (size_t i = 0; i < histories->n; i++) {
+        struct kept_history *moved = kept_history_reboot(histories->all[i], stamp->wall_offset_ns,
+                                                         kept->stamp.wall_offset_ns, (int64_t)clocks_now_ns());
+        kept_history_free(histories->all[i]);
+        if (moved)
+            histories->all[n++] = moved;
+    }
+    histories->n = n;
+}
+
+static void log_others(const struct kept_file *file) {
+    log_info(
+        "%s is of another host or CPU, or nobody can tell after a boot (there is no machine-id). The history begins "
+        "anew",
+        kept_file_path(file));
 }
 
 static void read_histories(struct kept *kept) {
@@ -120,7 +160,12 @@ static void read_histories(struct kept *kept) {
         r = kept_read_histories(bytes, n, &stamp, &histories);
     free(bytes);
     log_refusal(kept->histories_file, r);
-    if (is_ours(kept, &stamp))
+    enum kept_relation relation = kept_relation(&stamp, &kept->stamp);
+    if (relation == KEPT_EARLIER_BOOT)
+        follow_boot(kept, &stamp, &histories);
+    if (r == 0 && relation == KEPT_OTHERS)
+        log_others(kept->histories_file);
+    else
         http_history_restore(kept->history, &histories);
     kept_histories_deinit(&histories);
 }
@@ -147,8 +192,8 @@ static int new_files(const char *folder, struct kept **out) {
     return r;
 }
 
-int kept_new(const struct options *options, struct http_history *history, struct engine *const *engines, size_t n,
-             struct kept **out) {
+int kept_new(const struct options *options, const struct setup *setup, struct http_history *history,
+             struct engine *const *engines, size_t n, struct kept **out) {
     struct kept *kept = NULL;
     *out = NULL;
     bool past = n > 0 && !engines[0]->ops->keep; // a replay
@@ -158,7 +203,7 @@ int kept_new(const struct options *options, struct http_history *history, struct
     if (!kept)
         return r;
     kept->history = history;
-    kept->stamp = stamp_of(options);
+    kept->stamp = stamp_of(options, setup);
     kept->stamp.wall_offset_ns = wall_offset_ns();
     kept->verdicts_ns = kept->histories_ns = clocks_now_ns();
     read_verdicts(kept);
@@ -172,7 +217,7 @@ int kept_new(const struct options *options, struct http_history *history, struct
 
 // ---- writing ----
 
-static void write_verdicts(struct kept *kept, struct engine *const *engines, size_t n) {
+static void write_verdicts(struct kept *kept, struct engine *const *engines, size_t n, bool meanwhile) {
     struct kept_verdicts *verdicts = calloc(1, sizeof *verdicts);
     struct recording_buffer bytes = {0};
     if (!verdicts)
@@ -181,14 +226,17 @@ static void write_verdicts(struct kept *kept, struct engine *const *engines, siz
         if (engines[i]->ops->keep)
             engines[i]->ops->keep(engines[i], verdicts);
     kept->stamp.wall_offset_ns = wall_offset_ns();
+    kept->stamp.meanwhile = meanwhile;
     if (kept_write_verdicts(&kept->stamp, verdicts, &bytes) == 0)
         kept_file_put(kept->verdicts_file, &bytes);
     recording_buffer_deinit(&bytes);
     free(verdicts);
 }
 
-static void write_histories(struct kept *kept) {
+static void write_histories(struct kept *kept, bool meanwhile) {
     struct recording_buffer bytes = {0};
+    kept->stamp.wall_offset_ns = wall_offset_ns();
+    kept->stamp.meanwhile = meanwhile;
     kept_begin_histories(&bytes, &kept->stamp);
     http_history_keep(kept->history, &bytes);
     if (kept_end_histories(&bytes) == 0)
@@ -199,17 +247,17 @@ static void write_histories(struct kept *kept) {
 void kept_step(struct kept *kept, struct engine *const *engines, size_t n, uint64_t now_ns) {
     if (kept && now_ns - kept->verdicts_ns >= VERDICTS_EVERY_NS) {
         kept->verdicts_ns = now_ns;
-        write_verdicts(kept, engines, n);
+        write_verdicts(kept, engines, n, true);
     } else if (kept && now_ns - kept->histories_ns >= HISTORIES_EVERY_NS) {
         kept->histories_ns = now_ns;
-        write_histories(kept);
+        write_histories(kept, true);
     }
 }
 
 struct kept *kept_free(struct kept *kept, struct engine *const *engines, size_t n) {
     if (kept) {
-        write_verdicts(kept, engines, n);
-        write_histories(kept);
+        write_verdicts(kept, engines, n, false);
+        write_histories(kept, false);
         free_files(kept);
     }
     return NULL;

@@ -470,7 +470,8 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0)
         r = begin(s, errors);
     if (r >= 0)
-        r = kept_new(options, http_server_history(listening_server(s->listening)), s->engines, s->n_engines, &s->kept);
+        r = kept_new(options, s->setup, http_server_history(listening_server(s->listening)), s->engines, s->n_engines,
+                     &s->kept);
     if (r >= 0)
         r = memory_watch_new(s->setup, &s->self, &s->memory);
     return r;

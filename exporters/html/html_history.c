@@ -106,8 +106,8 @@ static void put_axis(const struct plot *plot, struct text *out) {
         double step = (double)part / 4 * (double)plot->steps - (double)(plot->steps - history->n_steps);
         double at = ((double)history->first + step) * (double)history->step_ns;
         text_string(out, "<span>");
-        if (at > 0)
-            put_time(view_history_seconds(history, (uint64_t)at), false, out);
+        if (at > 0 || history->first < 0)
+            put_time(view_history_seconds(history, (int64_t)at), false, out);
         text_string(out, "</span>");
     }
     text_string(out, "</div></figure>\n");

@@ -173,6 +173,6 @@ void html_put_since(struct text *out, const struct snapshot *snapshot, size_t sc
     put_duration(out, now - since->seconds);
     if (!(since->unwatched_seconds >= 1)) // also NaN
         return;
-    text_string(out, ", of which topdownd did not run for&nbsp;");
+    text_string(out, ", of which nothing is known for&nbsp;");
     put_duration(out, since->unwatched_seconds);
 }

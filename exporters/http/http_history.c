@@ -92,47 +92,66 @@ static const char *kept_name(const struct view *view) {
     return view->core_type ? view->core_type : "";
 }
 
+// The one that is kept of this kind and name, for the caller; NULL: none.
+static struct kept_history *steal_kept(struct kept_histories *kept, enum kept_kind kind, const char *of) {
+    for (size_t i = 0; i < kept->n; i++)
+        if (kept->all[i]->kind == kind && strcmp(kept->all[i]->of, of) == 0) {
+            struct kept_history *found = kept->all[i];
+            kept->all[i] = kept->all[--kept->n];
+            return found;
+        }
+    return NULL;
+}
+
 // A new history goes on with the one that is kept under its name.
 static void go_on(struct http_history *history, struct history *made, const struct view *view) {
-    struct kept_histories *kept = &history->kept;
-    for (size_t i = 0; i < kept->n; i++)
-        if (kept->all[i]->boxes == view->layout->topology->boxes && strcmp(kept->all[i]->of, kept_name(view)) == 0) {
-            history_restore(made, kept->all[i]);
-            kept->all[i] = kept->all[--kept->n];
-            return;
-        }
+    enum kept_kind kind = view->layout->topology->boxes ? KEPT_BOXES : KEPT_CORES;
+    struct kept_history *kept = steal_kept(&history->kept, kind, kept_name(view));
+    if (kept)
+        history_restore(made, kept);
+}
+
+// What a history has not taken in yet is kept on.
+static void keep(const struct kept_history *waiting, struct kept_history *made, struct recording_buffer *out) {
+    if (waiting || made)
+        kept_put_history(out, waiting ? waiting : made);
+    kept_history_free(made);
 }
 
 static void keep_place(const struct http_history_place *place, struct recording_buffer *out) {
-    struct kept_history *kept = history_keep(place->history);
-    if (!kept)
-        return;
-    (void)snprintf(kept->of, sizeof kept->of, "%s", place->kept_as);
-    kept->boxes = place->kind != NULL;
-    kept_put_history(out, kept);
-    kept_history_free(kept);
+    struct kept_history *made = history_keep(place->history);
+    if (made) {
+        made->kind = place->kind ? KEPT_BOXES : KEPT_CORES;
+        strcpy(made->of, place->kept_as);
+    }
+    keep(history_kept(place->history), made, out);
 }
 
-// What a history has not taken in yet, or has no place yet, is kept on.
 void http_history_keep(struct http_history *history, struct recording_buffer *out) {
     pthread_mutex_lock(&history->lock);
-    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
-        const struct history *of = history->places[i].history;
-        if (of && history_kept(of))
-            kept_put_history(out, history_kept(of));
-        else if (of)
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        if (history->places[i].history)
             keep_place(&history->places[i], out);
-    }
-    for (size_t i = 0; i < history->kept.n; i++)
+    if (history->memory)
+        keep(history_memory_kept(history->memory), history_memory_keep(history->memory), out);
+    for (size_t i = 0; i < history->kept.n; i++) // those that have no place yet
         kept_put_history(out, history->kept.all[i]);
     pthread_mutex_unlock(&history->lock);
+}
+
+static struct history_memory *begin_memory(struct http_history *history) {
+    struct history_memory *memory = history_memory_new();
+    struct kept_history *kept = memory ? steal_kept(&history->kept, KEPT_MEMORY, "") : NULL;
+    if (kept)
+        history_memory_restore(memory, kept);
+    return memory;
 }
 
 // The first core type's snapshots have the kernel's counts. A host with one node and without resctrl has none.
 static void take_memory(struct http_history *history, const struct snapshot *snapshot) {
     const struct host_memory *memory = snapshot->memory;
     if (!history->memory && memory && (memory->n_nodes > 1 || memory->n_sockets > 0))
-        history->memory = history_memory_new();
+        history->memory = begin_memory(history);
     if (history->memory)
         history_memory_take(history->memory, snapshot);
 }
@@ -276,18 +295,18 @@ static struct history *history_of(struct http_history *history, const struct sho
     return NULL;
 }
 
-static void join_range(struct steps_range range, struct view_history *answer, uint64_t *end) {
+static void join_range(struct steps_range range, struct view_history *answer, int64_t *end) {
     answer->step_ns = range.step_ns;
     if (range.n > 0 && range.first < answer->first)
         answer->first = range.first;
-    if (range.first + range.n > *end)
-        *end = range.first + range.n;
+    if (range.n > 0 && range.first + (int64_t)range.n > *end)
+        *end = range.first + (int64_t)range.n;
 }
 
 // The steps asked for, of all types. The default is the last hour, or for long steps all.
 static void find_range(const struct http_history *history, const struct query *query, struct view_history *answer) {
-    uint64_t end = 0;
-    answer->first = UINT64_MAX;
+    int64_t end = INT64_MIN;
+    answer->first = INT64_MAX;
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
         const struct history *of = history->places[i].history;
         if (!of || history->places[i].gone)
@@ -296,17 +315,17 @@ static void find_range(const struct http_history *history, const struct query *q
         if (answer->wall_offset_ns == 0)
             answer->wall_offset_ns = history_wall_offset_ns(of);
     }
-    if (end == 0) { // nothing has been measured yet
+    if (end == INT64_MIN) { // nothing has been measured yet
         answer->first = 0;
         return;
     }
-    double step_s = (double)answer->step_ns * 1e-9, begin = 0;
+    double step_s = (double)answer->step_ns * 1e-9, begin = -INFINITY;
     if (query->has_from && query->from < 0)
         begin = (double)end + query->from / step_s;
     else if (query->has_from)
         begin = (query->from - (double)answer->wall_offset_ns * 1e-9) / step_s;
     if (begin > (double)answer->first)
-        answer->first = begin < (double)end ? (uint64_t)begin : end;
+        answer->first = begin < (double)end ? (int64_t)floor(begin) : end;
     answer->n_steps = end > answer->first ? (size_t)(end - answer->first) : 0;
 }
 
@@ -357,7 +376,7 @@ static int copy_marks(const struct http_history *history, const struct shown *sh
         struct history *of = history->places[type].history;
         const struct marks *marks = of ? history_marks(of) : NULL;
         for (size_t i = 0; marks && i < marks_count(marks); i++)
-            if (marks_get(marks, i)->at_ns / answer->step_ns >= answer->first)
+            if (steps_step(marks_get(marks, i)->at_ns, answer->step_ns) >= answer->first)
                 answer->marks[answer->n_marks++] =
                     (struct view_history_mark){shown->types[type].view, *marks_get(marks, i)};
     }

@@ -42,7 +42,7 @@ void http_history_renew(struct http_history *history, size_t n_cores, struct vie
 void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
                        const struct snapshot *snapshot);
 
-// Appends the histories of core types and boxes, which outlive the process (core/kept/kept_bytes.h).
+// Appends all histories, which outlive the process (core/kept/kept_bytes.h).
 void http_history_keep(struct http_history *history, struct recording_buffer *out);
 // Goes on with those of an earlier process; takes them over. Before the first snapshot.
 void http_history_restore(struct http_history *history, struct kept_histories *kept);

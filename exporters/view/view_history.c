@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-double view_history_seconds(const struct view_history *history, uint64_t at_ns) {
+double view_history_seconds(const struct view_history *history, int64_t at_ns) {
     return history->wall_offset_ns == 0 ? NAN : ((double)at_ns + (double)history->wall_offset_ns) * 1e-9;
 }
 

@@ -23,7 +23,7 @@ struct view_history_mark {
 struct view_history {
     const struct view *view; // the first type's
     enum memory_scope scope; // whose series they are
-    uint64_t step_ns, first; // as in struct steps_range
+    int64_t step_ns, first;  // as in struct steps_range
     size_t n_steps;
     int64_t wall_offset_ns; // 0: times are not known
     struct view_history_series *series;
@@ -34,7 +34,7 @@ struct view_history {
 };
 
 // A time by the snapshots' clock as seconds since the epoch; NaN where no snapshot told the time.
-double view_history_seconds(const struct view_history *history, uint64_t at_ns);
+double view_history_seconds(const struct view_history *history, int64_t at_ns);
 
 // Frees what the history points at, except views, which are borrowed.
 void view_history_deinit(struct view_history *history);

@@ -5,8 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-// In place of a verdict's metric.
+#include <string.h>
 
 #define CLOCK_STEP_NS INT64_C(1000000000) // less than that is how clocks are kept in time
 #define SAME_NS 1000000.0                 // seconds since the epoch in a double have no digits for less
@@ -18,7 +17,7 @@ __attribute__((format(printf, 4, 5))) static void mark(const struct view_marks *
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    marks_add(out, marks->at_ns, kind, text);
+    marks_add(out, (int64_t)marks->at_ns, kind, text);
 }
 
 static double decisions_of(const struct view *view) {
@@ -103,9 +102,20 @@ static int continue_verdict(int verdict, const struct catalog *before, const str
 }
 
 // A verdict shows when it has lasted for some rounds; its mark has the time when it began.
-static uint64_t began_ns(const struct view_marks *marks, const struct snapshot *snapshot) {
+static int64_t began_ns(const struct view_marks *marks, const struct snapshot *snapshot) {
     double at_ns = snapshot->verdicts[0].lasting.since.seconds * 1e9 - (double)marks->wall_offset_ns;
-    return marks->told_time && at_ns > 0 && at_ns + SAME_NS < (double)marks->at_ns ? (uint64_t)at_ns : marks->at_ns;
+    return marks->told_time && at_ns > 0 && at_ns + SAME_NS < (double)marks->at_ns ? (int64_t)at_ns
+                                                                                   : (int64_t)marks->at_ns;
+}
+
+// True if a verdict that goes on after a restart has its mark already, of the process before.
+static bool is_marked(const struct marks *marks, int64_t at_ns, const char *text) {
+    for (size_t i = marks_count(marks); i-- > 0;) {
+        const struct mark *mark = marks_get(marks, i);
+        if (mark->kind == MARK_VERDICT)
+            return at_ns < mark->at_ns + CLOCK_STEP_NS && strcmp(mark->text, text) == 0;
+    }
+    return false;
 }
 
 static void notice_verdict(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
@@ -113,9 +123,11 @@ static void notice_verdict(struct view_marks *marks, const struct view *view, co
     int verdict = snapshot->verdicts[0].lasting.metric;
     if (verdict == VERDICT_NOT_KNOWN || verdict == marks->verdict)
         return;
-    marks_add(out, began_ns(marks, snapshot), MARK_VERDICT,
-              verdict == VERDICT_NOTHING_HIGH ? "nothing stands out"
-                                              : view_title(&view->layout->catalog->metrics[verdict]));
+    const char *text =
+        verdict == VERDICT_NOTHING_HIGH ? "nothing stands out" : view_title(&view->layout->catalog->metrics[verdict]);
+    int64_t at_ns = began_ns(marks, snapshot);
+    if (!is_marked(out, at_ns, text))
+        marks_add(out, at_ns, MARK_VERDICT, text);
     marks->verdict = verdict;
 }
 

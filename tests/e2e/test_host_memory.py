@@ -195,6 +195,26 @@ def test_the_history_has_shares_and_rates_of_the_host_its_nodes_and_its_sockets(
             assert "this host has one NUMA node" in refused(daemon, query), query
 
 
+def test_the_history_of_the_nodes_outlives_a_restart():
+    needs_events()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as state:
+        host = two_nodes(folder)
+        host.write({"sys/kernel/random/boot_id": "one"})
+        with host.daemon("--path.state", state) as daemon:
+            known = daemon.json("/api/v1/memory")["timestamp_seconds"]
+            host.node(1, "1", local_node=960, other_node=140)
+            e2e.wait_for(lambda: daemon.json("/api/v1/memory")["timestamp_seconds"] > known, "the next reading", READ_SECONDS)
+            assert abs(newest(daemon.json(f"/api/v1/history?{REMOTE}")["series"][1]) - 0.4) < 1e-6
+            daemon.stop()
+        with host.daemon("--path.state", state) as daemon:
+            e2e.wait_for(lambda: e2e.fetch(daemon.port, f"/api/v1/history?{REMOTE}").status == 200, "the second reading", READ_SECONDS)
+            nodes = daemon.json(f"/api/v1/history?{REMOTE}")
+            assert abs(newest(nodes["series"][1]) - 0.4) < 1e-6, nodes  # nothing was allocated since
+
+
+REMOTE = "scope=node&metric=numa_remote_allocation_ratio"
+
+
 def refused(daemon, query):
     answer = e2e.fetch(daemon.port, f"/api/v1/history?{query}")
     assert answer.status == 400, answer.text()

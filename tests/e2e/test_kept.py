@@ -44,11 +44,12 @@ def test_a_restart_goes_on_with_since_and_tells_what_was_not_watched():
             now = e2e.wait_for(lambda: (b := bound(daemon)) and b["since_timestamp_seconds"] == host and b, "the verdict as before")
             assert now["since_at_least"] is True and 1.2 < now["unwatched_seconds"], now
             said = e2e.wait_for(lambda: re.search(r'class="since">(.*)', daemon.get("/")), "since when, for people").group(1)
-            assert re.match("At least since .* UTC, for&nbsp;.*, of which topdownd did not run for&nbsp;", said), said
+            assert re.match("At least since .* UTC, for&nbsp;.*, of which nothing is known for&nbsp;", said), said
             past = daemon.json(HISTORY)
             assert abs(past["begin_timestamp_seconds"] - begin) < 1, (begin, past)  # the clock is kept in time meanwhile
             marks = [(mark["kind"], mark["text"]) for mark in past["marks"]]
-            assert [kind for kind, _ in marks].count("start") == 2 and any(text.startswith("topdownd did not run for ") for _, text in marks), marks
+            kinds = [kind for kind, _ in marks]
+            assert kinds.count("start") == 2 and kinds.count("verdict") == 1 and any(text.startswith("topdownd did not run for ") for _, text in marks), marks
             daemon.stop()
             assert "cannot be" not in daemon.log(), daemon.log()
         assert sorted(os.listdir(folder)) == ["histories", "verdicts"], os.listdir(folder)
@@ -81,18 +82,26 @@ def test_a_file_that_cannot_be_used_is_named_once_and_written_anew():
                     assert daemon.log().count(f"{path} cannot be used: {why}") == 1, daemon.log()
             for what, path in paths.items():
                 with open(path, "rb") as file:
-                    assert file.read().startswith(f"topdownd kept {what}\n\x01".encode()), why
+                    assert file.read().startswith(f"topdownd kept {what}\n\x02".encode()), why
 
 
-def test_a_reboot_begins_anew():
+def test_after_a_reboot_since_begins_anew_and_the_history_goes_on_if_it_is_the_same_host():
+    """A verdict of before the boot is of a load that ended with it. The history is the host's."""
+    identified = os.path.exists("/etc/machine-id")  # a container has none, usually
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as procfs:
-        seen = []
-        for boot in ("one", "one", "two"):
+        seen, begun, texts = [], [], []
+        for boot, host in (("one", "db-7"), ("one", "db-7"), ("two", "db-7"), ("three", "db-8")):
             e2e.write_text(os.path.join(procfs, "sys/kernel/random/boot_id"), boot + "\n")
-            with start("--path.state", folder, "--path.procfs", procfs) as daemon:
+            with start("--path.state", folder, "--path.procfs", procfs, "--hostname", host) as daemon:
                 seen.append(lasting(daemon)[0])
+                begun.append(e2e.wait_for(lambda: daemon.json(HISTORY)["begin_timestamp_seconds"], "a history"))
+                texts.append([mark["text"] for mark in daemon.json(HISTORY)["marks"] if mark["kind"] == "gap"])
                 daemon.stop()
-        assert seen[0] == seen[1] < seen[2], seen
+                assert ("is of another host" in daemon.log()) == (host == "db-8" or (boot == "two" and not identified)), daemon.log()
+        assert seen[0] == seen[1] < seen[2] < seen[3], seen
+        assert abs(begun[1] - begun[0]) < 1 and (abs(begun[2] - begun[0]) < 11) == identified, begun
+        assert any("the host was booted" in text for text in texts[2]) == identified, texts
+        assert texts[3] == [], texts
 
 
 if __name__ == "__main__":

@@ -11,14 +11,48 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+// Goes on with it in a process of this boot or of another one, in which the wall clock is set.
+static void go_on(const struct kept_history *kept, int64_t now_ns, int64_t wall_offset_ns) {
+    struct steps steps;
+    if (kept->end_ns > now_ns || steps_init(&steps, KEPT_SERIES_MAX) < 0)
+        return;
+    steps_widen(&steps, kept->n);
+    if (steps_go(&steps, (uint64_t)now_ns)) {
+        kept_history_go_on(kept, now_ns, &steps);
+        for (size_t i = 0; i < kept->n; i++) {
+            size_t place = steps_make(&steps, kept->series[i].of, kept->series[i].name);
+            if (place != SIZE_MAX)
+                kept_history_put(kept, &kept->series[i], 1, &steps, place);
+        }
+        for (int i = -1; i <= 1; i++) {
+            (void)steps_follow_clock(&steps, wall_offset_ns + i * INT64_C(4567000000000));
+            (void)steps_go(&steps, (uint64_t)now_ns + (uint64_t)(i + 2) * 1000000000000);
+        }
+    }
+    steps_deinit(&steps);
+}
+
+static void boot(const struct kept_history *kept, int64_t offset_ns) {
+    const int64_t now_ns = INT64_C(40000000000), now_offset_ns = INT64_C(1790000000000000000);
+    struct kept_history *moved = kept_history_reboot(kept, offset_ns, now_offset_ns, now_ns);
+    if (moved) {
+        assert(moved->end_ns <= now_ns && moved->n == kept->n);
+        go_on(moved, now_ns, now_offset_ns);
+    }
+    kept_history_free(moved);
+    go_on(kept, INT64_C(4000000000000000), now_offset_ns);
+}
+
 static void read_histories(const uint8_t *bytes, size_t n) {
     struct kept_stamp stamp;
     struct kept_histories histories = {.n = 0}, again = {.n = 0};
     struct recording_buffer out = {0};
     if (kept_read_histories(bytes, n, &stamp, &histories) == 0) {
         kept_begin_histories(&out, &stamp);
-        for (size_t i = 0; i < histories.n; i++)
+        for (size_t i = 0; i < histories.n; i++) {
             kept_put_history(&out, histories.all[i]);
+            boot(histories.all[i], stamp.wall_offset_ns);
+        }
         if (kept_end_histories(&out) == 0) {
             int r = kept_read_histories(out.bytes, out.n, &stamp, &again);
             assert(r == 0 && again.n == histories.n);

@@ -7,65 +7,9 @@
 
 #include <cmocka.h>
 
-#include "core/history/history.h"
-#include "exporter_host.h"
+#include "history_past.h"
 
 // The history's values follow from sums, stay in bounded memory, and survive a change of plan.
-
-static const uint64_t SECOND_NS = 1000000000;
-
-struct past {
-    struct exporter_host host;
-    struct history *history;
-    struct snapshot *snapshot;
-};
-
-static void begin_with(struct past *past, size_t series_max) {
-    *past = (struct past){0};
-    host_init(&past->host);
-    past->history = history_new(series_max);
-    past->snapshot = snapshot_new(past->host.layout);
-    assert_non_null(past->history);
-    assert_non_null(past->snapshot);
-    past->snapshot->end_ns = 1000000 * SECOND_NS; // at the beginning of a short step, 100 s into a long one
-}
-
-static void begin(struct past *past) { begin_with(past, HISTORY_SERIES_MAX); }
-
-static void end(struct past *past) {
-    history_free(past->history);
-    snapshot_unref(past->snapshot);
-    host_deinit(&past->host);
-}
-
-// The branch misses and instructions so far, in one scope.
-static void set_branches(struct past *past, size_t scope, double misses, double instructions) {
-    size_t metric = host_metric(&past->host, "branch_mpki");
-    past->snapshot->values[snapshot_numerator(past->host.layout, scope, metric)] = misses;
-    past->snapshot->values[snapshot_denominator(past->host.layout, scope, metric)] = instructions;
-}
-
-static void set_gauge(struct past *past, size_t scope, const char *metric, double value) {
-    past->snapshot->values[snapshot_metric(past->host.layout, scope, host_metric(&past->host, metric))] = value;
-}
-
-static void take_after(struct past *past, double seconds) {
-    past->snapshot->start_ns = past->snapshot->end_ns;
-    past->snapshot->end_ns += (uint64_t)(int64_t)(seconds * 1e9); // or before it
-    past->snapshot->taken_seconds = 1.7e9 + (double)past->snapshot->end_ns * 1e-9;
-    history_take(past->history, past->snapshot);
-}
-
-// The metric in the step that is `ago` steps before the last one.
-static double value(const struct past *past, long socket, const char *metric, bool coarse, size_t ago) {
-    struct steps_range range = history_range(past->history, coarse);
-    double result;
-    assert_true(range.n > ago);
-    history_read(past->history, socket, metric, coarse, range.first + range.n - 1 - ago, 1, &result);
-    return result;
-}
-
-static bool near(double a, double b) { return fabs(a - b) < 1e-5 * fabs(b); }
 
 static void change_plan(struct past *past, unsigned counters) {
     struct snapshot_layout *before = past->host.layout;
@@ -407,7 +351,7 @@ static void test_the_newest_marks_are_kept(void **state) {
     for (int i = 0; i < MARKS_MAX + 3; i++) {
         char text[2 * MARK_TEXT_MAX];
         (void)snprintf(text, sizeof text, "%d %*s", i, MARK_TEXT_MAX, "x");
-        marks_add(&marks, (uint64_t)i, MARK_CPUS, text);
+        marks_add(&marks, i, MARK_CPUS, text);
         assert_int_equal(marks_count(&marks), i < MARKS_MAX ? i + 1 : MARKS_MAX);
     }
     for (size_t i = 0; i < MARKS_MAX; i++) {
@@ -416,75 +360,6 @@ static void test_the_newest_marks_are_kept(void **state) {
     }
     for (int kind = 0; kind < MARK_KINDS; kind++)
         assert_true(mark_kind_name((enum mark_kind)kind)[0] != '\0');
-}
-
-// ---- another process ----
-
-// Ends the process, and begins another one that goes on with its history after so many seconds.
-static void restart(struct past *past, double seconds) {
-    struct kept_history *kept = history_keep(past->history);
-    assert_non_null(kept);
-    history_free(past->history);
-    past->history = history_new(HISTORY_SERIES_MAX);
-    assert_non_null(past->history);
-    history_restore(past->history, kept);
-    assert_null(history_keep(past->history)); // nothing of its own yet
-    assert_ptr_equal(history_kept(past->history), kept);
-    past->snapshot->end_ns += (uint64_t)(int64_t)(seconds * 1e9); // or before it
-}
-
-static void test_a_restart_goes_on_with_the_past_and_leaves_the_time_between_empty(void **state) {
-    (void)state;
-    struct past past;
-    begin(&past);
-    assert_null(history_keep(past.history));
-    set_branches(&past, 0, 100, 1000);
-    take_after(&past, 0);
-    set_branches(&past, 0, 110, 2000); // 10 a thousand
-    take_after(&past, 2);
-    marks_add(history_marks(past.history), past.snapshot->end_ns, MARK_PLAN, "another plan");
-    restart(&past, 40);
-    set_branches(&past, 0, 5, 100); // its totals begin anew
-    take_after(&past, 1);
-    set_branches(&past, 0, 45, 1100); // 40 a thousand
-    take_after(&past, 1);
-    assert_null(history_kept(past.history));
-    assert_int_equal(history_range(past.history, false).n, 5);
-    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 4), 10));
-    for (size_t ago = 1; ago < 4; ago++)
-        assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, ago)));
-    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), 40));
-    const struct marks *marks = history_marks(past.history);
-    assert_int_equal(marks_count(marks), 2);
-    assert_int_equal(marks_get(marks, 0)->kind, MARK_PLAN);
-    assert_int_equal(marks_get(marks, 1)->kind, MARK_GAP);
-    assert_string_equal(marks_get(marks, 1)->text, "topdownd did not run for 40 s");
-    restart(&past, 3600); // the hour is over, the day is not
-    take_after(&past, 1);
-    assert_int_equal(history_range(past.history, false).n, HISTORY_FINE_N);
-    assert_int_equal(history_range(past.history, true).n, 13);
-    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", true, 12), 40));
-    restart(&past, 2 * 86400);
-    take_after(&past, 1);
-    for (size_t ago = 0; ago < HISTORY_COARSE_N; ago++)
-        assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", true, ago)));
-    end(&past);
-}
-
-static void test_a_history_of_another_clock_is_not_gone_on_with(void **state) {
-    (void)state;
-    struct past past;
-    begin(&past);
-    set_branches(&past, 0, 100, 1000);
-    take_after(&past, 0);
-    set_branches(&past, 0, 110, 2000);
-    take_after(&past, 2);
-    restart(&past, -1000);
-    take_after(&past, 1);
-    assert_null(history_kept(past.history));
-    assert_int_equal(history_range(past.history, false).n, 1);
-    assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, 0)));
-    end(&past);
 }
 
 int main(void) {
@@ -504,8 +379,6 @@ int main(void) {
         cmocka_unit_test(test_a_host_with_too_many_series_keeps_the_hosts_and_level1),
         cmocka_unit_test(test_times_are_those_of_the_last_snapshot_that_told_one),
         cmocka_unit_test(test_the_newest_marks_are_kept),
-        cmocka_unit_test(test_a_restart_goes_on_with_the_past_and_leaves_the_time_between_empty),
-        cmocka_unit_test(test_a_history_of_another_clock_is_not_gone_on_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

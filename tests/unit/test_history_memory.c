@@ -80,7 +80,7 @@ static double value(const struct past *past, enum memory_metric metric, enum mem
     const struct history_memory_series series = {metric, scope, id};
     double result;
     assert_true(range.n > ago);
-    history_memory_read(past->history, &series, coarse, range.first + range.n - 1 - ago, 1, &result);
+    history_memory_read(past->history, &series, coarse, range.first + (int64_t)(range.n - 1 - ago), 1, &result);
     return result;
 }
 
@@ -180,12 +180,85 @@ static void test_a_node_that_comes_back_goes_on(void **state) {
     end(&past);
 }
 
+// Ends the process, and begins another one that goes on with its history.
+static void restart(struct past *past) {
+    struct kept_history *kept = history_memory_keep(past->history);
+    assert_non_null(kept);
+    assert_int_equal(kept->kind, KEPT_MEMORY);
+    history_memory_free(past->history);
+    past->history = history_memory_new();
+    assert_non_null(past->history);
+    history_memory_restore(past->history, kept);
+    assert_null(history_memory_keep(past->history)); // nothing of its own yet
+    assert_ptr_equal(history_memory_kept(past->history), kept);
+}
+
+static void test_a_restart_goes_on_and_leaves_the_time_between_empty(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    assert_null(history_memory_keep(past.history));
+    take_after(&past, 0, reading(3, 1000, NAN, 0));
+    take_after(&past, 10, reading(3, 2000, 1000, 10));
+    restart(&past);
+    past.snapshot->end_ns += 30 * SECOND_NS;
+    take_after(&past, 0, reading(3, 7000, NAN, 0)); // has no growth yet
+    assert_null(history_memory_kept(past.history));
+    take_after(&past, 10, reading(2, 8000, 7000, 10));
+    assert_true(near(of_host(&past, MEMORY_METRIC_REMOTE, false, 0), 0.25));
+    for (size_t ago = 1; ago < 4; ago++)
+        assert_true(isnan(of_host(&past, MEMORY_METRIC_REMOTE, false, ago)));
+    assert_true(near(of_host(&past, MEMORY_METRIC_REMOTE, false, 4), 0.25));
+    assert_true(near(value(&past, MEMORY_METRIC_REMOTE, MEMORY_NODE, 2, false, 4), 0.5));
+    take_after(&past, 10, reading(3, 9000, 8000, 10)); // a node that was away at first
+    assert_true(near(value(&past, MEMORY_METRIC_REMOTE, MEMORY_NODE, 4, false, 0), 2.0 / 3));
+    assert_true(near(value(&past, MEMORY_METRIC_REMOTE, MEMORY_NODE, 4, false, 5), 2.0 / 3));
+    end(&past);
+}
+
+static void test_what_is_no_longer_told_gives_way_after_a_restart(void **state) {
+    (void)state;
+    struct past past;
+    struct history_memory_series series[2 * HISTORY_MEMORY_SERIES_MAX];
+    begin(&past);
+    take_after(&past, 0, reading(60, 1000, NAN, 0));
+    take_after(&past, 10, reading(60, 2000, 1000, 10));
+    restart(&past);
+    struct host_memory *other = reading(60, 4000, 3000, 10);
+    for (unsigned i = 0; i < 60; i++)
+        other->nodes[i].id = 200 + i;
+    take_after(&past, 10, other);
+    assert_int_equal(history_memory_list(past.history, MEMORY_HOST, series, 2 * HISTORY_MEMORY_SERIES_MAX), 2);
+    assert_int_equal(history_memory_list(past.history, MEMORY_NODE, series, 2 * HISTORY_MEMORY_SERIES_MAX), 62);
+    assert_true(isnan(value(&past, MEMORY_METRIC_REMOTE, MEMORY_NODE, 201, false, 1))); // nothing of those before
+    assert_true(near(value(&past, MEMORY_METRIC_REMOTE, MEMORY_NODE, 201, false, 0), 0.5));
+    assert_true(near(of_host(&past, MEMORY_METRIC_REMOTE, false, 1), 0.25));
+    end(&past);
+}
+
+static void test_a_history_of_the_future_is_not_gone_on_with(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    take_after(&past, 0, reading(2, 1000, NAN, 0));
+    take_after(&past, 10, reading(2, 2000, 1000, 10));
+    restart(&past);
+    past.snapshot->end_ns -= 100 * SECOND_NS;
+    take_after(&past, 0, reading(2, 3000, NAN, 0));
+    assert_null(history_memory_kept(past.history));
+    assert_int_equal(history_memory_range(past.history, false).n, 1);
+    end(&past);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_reading_counts_once_and_in_the_steps_that_it_stands_for),
         cmocka_unit_test(test_nodes_and_sockets_have_their_own),
         cmocka_unit_test(test_of_many_nodes_the_host_comes_first),
         cmocka_unit_test(test_a_node_that_comes_back_goes_on),
+        cmocka_unit_test(test_a_restart_goes_on_and_leaves_the_time_between_empty),
+        cmocka_unit_test(test_what_is_no_longer_told_gives_way_after_a_restart),
+        cmocka_unit_test(test_a_history_of_the_future_is_not_gone_on_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,11 +13,16 @@
 
 #include "core/base/crc32.h"
 #include "core/kept/kept_bytes.h"
+#include "core/memory/memory_metric.h"
 
 // What outlives the process comes back as it was, and nothing else is believed.
 
-static const struct kept_stamp STAMP = {
-    .boot = "0b6ba57c-4f4b-4d8a-8c1e-2a4c7d4f1f00", .origin = "host", .wall_offset_ns = INT64_C(1700000000000000000)};
+static const struct kept_stamp STAMP = {.boot = "0b6ba57c-4f4b-4d8a-8c1e-2a4c7d4f1f00",
+                                        .origin = "host",
+                                        .host = "1f0e db-7",
+                                        .cpu = "AuthenticAMD EPYC",
+                                        .meanwhile = true,
+                                        .wall_offset_ns = INT64_C(1700000000000000000)};
 
 static void fill(struct kept_verdicts *verdicts) {
     *verdicts = (struct kept_verdicts){.n = 3,
@@ -55,6 +60,10 @@ static void test_verdicts_come_back_as_they_were(void **state) {
     assert_int_equal(kept_read_verdicts(out.bytes, out.n, &stamp, &after), 0);
     assert_string_equal(stamp.boot, STAMP.boot);
     assert_string_equal(stamp.origin, "host");
+    assert_string_equal(stamp.host, STAMP.host);
+    assert_string_equal(stamp.cpu, STAMP.cpu);
+    assert_int_equal(stamp.version, 2);
+    assert_true(stamp.meanwhile);
     assert_true(stamp.wall_offset_ns == STAMP.wall_offset_ns);
     assert_int_equal(after.n, before.n);
     for (size_t i = 0; i < after.n; i++) {
@@ -120,7 +129,7 @@ static void test_the_reason_tells_foreign_later_and_damaged_files_apart(void **s
     assert_int_equal(read_again((const uint8_t *)"", 0), -ENOMSG);
     write(&out);
     uint8_t *version = (uint8_t *)memchr(out.bytes, '\n', out.n) + 1;
-    *version = 2;
+    *version = 3;
     assert_int_equal(read_again(out.bytes, out.n), -EPROTO);
     *version = 0;
     assert_int_equal(read_again(out.bytes, out.n), -EBADMSG);
@@ -164,11 +173,12 @@ static void test_a_step_of_the_clock_moves_the_beginning_and_drift_does_not(void
 static void write_histories(struct recording_buffer *out) {
     kept_begin_histories(out, &STAMP);
     for (int i = 0; i < 2; i++) {
-        struct kept_history *history = kept_history_new(UINT64_C(25000000000), UINT64_C(311000000000));
+        struct kept_history *history =
+            kept_history_new(INT64_C(25000000000), INT64_C(25000000000), INT64_C(311000000000));
         assert_non_null(history);
         strcpy(history->of, i == 0 ? "" : "imc");
-        history->boxes = i == 1;
-        marks_add(&history->marks, UINT64_C(30000000000), MARK_RELOAD, "another configuration");
+        history->kind = i == 0 ? KEPT_CORES : KEPT_BOXES;
+        marks_add(&history->marks, INT64_C(30000000000), MARK_RELOAD, "another configuration");
         struct kept_series *series = kept_history_add(history, i == 0 ? -1 : 3, "ipc");
         assert_non_null(series);
         series->values[1] = 1.5F;
@@ -204,12 +214,13 @@ static void test_histories_come_back_as_they_were(void **state) {
     for (size_t i = 0; i < 2; i++) {
         const struct kept_history *history = histories.all[i];
         assert_string_equal(history->of, i == 0 ? "" : "imc");
-        assert_true(history->boxes == (i == 1) && history->end_ns == UINT64_C(311000000000));
+        assert_int_equal(history->kind, i == 0 ? KEPT_CORES : KEPT_BOXES);
+        assert_true(history->end_ns == INT64_C(311000000000));
         assert_int_equal(history->fine.n, 30); // 25 s is in the third one of ten seconds, 311 s in the thirty-second
         assert_int_equal(history->coarse.n, 2);
         assert_int_equal(history->n, 1);
         assert_string_equal(history->series[0].name, "ipc");
-        assert_int_equal(history->series[0].socket, i == 0 ? -1 : 3);
+        assert_int_equal(history->series[0].of, i == 0 ? -1 : 3);
         assert_true(isnan(history->series[0].values[0]) && history->series[0].values[1] == 1.5F);
         assert_true(history->series[0].values[31] == 0.25F);
         assert_int_equal(marks_count(&history->marks), 1);
@@ -217,6 +228,137 @@ static void test_histories_come_back_as_they_were(void **state) {
     }
     kept_histories_deinit(&histories);
     recording_buffer_deinit(&out);
+}
+
+static void test_what_is_of_earlier_boots_and_what_the_kernel_counts_come_back(void **state) {
+    (void)state;
+    struct recording_buffer out = {0};
+    struct kept_stamp stamp;
+    struct kept_histories histories;
+    struct kept_history *history =
+        kept_history_new(INT64_C(-7200000000000), INT64_C(-7500000000000), INT64_C(311000000000));
+    assert_non_null(history);
+    history->kind = KEPT_MEMORY;
+    history->earlier = (struct steps_earlier){true, 5000000000, -60000000000, 17, {18, -6}, {-19, -1}};
+    marks_add(&history->marks, INT64_C(-30000000000), MARK_PLAN, "before the boot");
+    assert_non_null(kept_history_add(history, (long)MEMORY_NODE << 32 | 3, "remote"));
+    kept_begin_histories(&out, &STAMP);
+    kept_put_history(&out, history);
+    assert_int_equal(kept_end_histories(&out), 0);
+    assert_int_equal(kept_read_histories(out.bytes, out.n, &stamp, &histories), 0);
+    const struct kept_history *read = histories.all[0];
+    assert_true(read->kind == KEPT_MEMORY && read->begin_ns == history->begin_ns &&
+                read->coarse_begin_ns == history->coarse_begin_ns && read->end_ns == history->end_ns);
+    assert_true(read->fine.first == history->fine.first && read->coarse.n == 27);
+    const struct steps_earlier *a = &read->earlier, *b = &history->earlier;
+    assert_true(a->any && a->boot_ns == b->boot_ns && a->end_ns == b->end_ns && a->offset_ns == b->offset_ns);
+    assert_true(a->fine.offset_ns == 18 && a->fine.last == -6 && a->coarse.offset_ns == -19 && a->coarse.last == -1);
+    assert_true(marks_get(&read->marks, 0)->at_ns == INT64_C(-30000000000));
+    assert_true(read->series[0].of == ((long)MEMORY_NODE << 32 | 3));
+    kept_histories_deinit(&histories);
+    kept_history_free(history);
+    recording_buffer_deinit(&out);
+}
+
+// A file as version 1 wrote it.
+static void test_a_history_of_version_1_is_read(void **state) {
+    (void)state;
+    struct recording_buffer out = {0};
+    struct kept_stamp stamp;
+    struct kept_histories histories;
+    static const char line[] = "topdownd kept histories\n";
+    static const uint8_t values[2 * 4] = {0, 0, 0xc0, 0x3f, 0, 0, 0x80, 0x3e}; // 1.5 and 0.25
+    uint8_t crc[4];
+    bytes_put(&out, line, sizeof line - 1);
+    bytes_put_varint(&out, 1);
+    bytes_put_text(&out, STAMP.boot);
+    bytes_put_text(&out, "host");
+    bytes_put_signed(&out, STAMP.wall_offset_ns);
+    bytes_put_varint(&out, 1); // a history
+    bytes_put_text(&out, "imc");
+    bytes_put_varint(&out, 1); // of boxes
+    bytes_put_varint(&out, 25000000000);
+    bytes_put_varint(&out, 26000000000);
+    bytes_put_varint(&out, 1); // a mark
+    bytes_put_varint(&out, 25500000000);
+    bytes_put_varint(&out, MARK_RELOAD);
+    bytes_put_text(&out, "another configuration");
+    bytes_put_varint(&out, 1); // a series
+    bytes_put_text(&out, "reads");
+    bytes_put_signed(&out, 3);
+    bytes_put(&out, values, sizeof values);
+    bytes_put_varint(&out, 0);
+    for (uint32_t i = 0, sum = crc32_of(out.bytes, out.n); i < 4; i++)
+        crc[i] = (uint8_t)(sum >> 8 * i);
+    bytes_put(&out, crc, sizeof crc);
+    assert_int_equal(kept_read_histories(out.bytes, out.n, &stamp, &histories), 0);
+    assert_true(stamp.version == 1 && stamp.host[0] == '\0' && stamp.wall_offset_ns == STAMP.wall_offset_ns);
+    const struct kept_history *history = histories.all[0];
+    assert_true(history->kind == KEPT_BOXES && history->begin_ns == 25000000000 && history->end_ns == 26000000000);
+    assert_true(!history->earlier.any && marks_get(&history->marks, 0)->at_ns == 25500000000);
+    assert_true(history->series[0].of == 3 && history->series[0].values[0] == 1.5F);
+    assert_true(history->series[0].values[1] == 0.25F);
+    assert_int_equal(kept_relation(&stamp, &STAMP), KEPT_THIS_BOOT); // it could not say which CPU
+    kept_histories_deinit(&histories);
+    recording_buffer_deinit(&out);
+}
+
+// Times with which arithmetic would overflow, and boots that nobody can have had.
+static void test_times_that_nobody_wrote_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        int64_t begin_ns, end_ns;
+        struct steps_earlier earlier;
+    } cases[] = {
+        {STEPS_TIME_MAX, STEPS_TIME_MAX + 1, {.any = false}},
+        {-STEPS_TIME_MAX - 1, 0, {.any = false}},
+        {5, 4, {.any = false}},
+        {0, 10, {.any = true, .boot_ns = 11, .end_ns = 3}},
+        {0, 10, {.any = true, .boot_ns = 5, .end_ns = 6}},
+        {0, 10, {.any = true, .boot_ns = 5, .offset_ns = STEPS_OFFSET_MAX + 1}},
+        {0, 10, {.any = true, .boot_ns = 5, .fine.offset_ns = -STEPS_OFFSET_MAX - 1}},
+        {0, 10, {.any = true, .boot_ns = 5, .coarse.last = INT64_MAX}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct recording_buffer out = {0};
+        struct kept_history *history = kept_history_new(0, 0, 0);
+        assert_non_null(history);
+        history->begin_ns = history->coarse_begin_ns = cases[i].begin_ns;
+        history->end_ns = cases[i].end_ns;
+        history->earlier = cases[i].earlier;
+        kept_begin_histories(&out, &STAMP);
+        kept_put_history(&out, history);
+        assert_int_equal(kept_end_histories(&out), 0);
+        assert_int_equal(read_histories(out.bytes, out.n), -EBADMSG);
+        recording_buffer_deinit(&out);
+        kept_history_free(history);
+    }
+}
+
+static void test_a_file_is_of_this_boot_of_an_earlier_one_or_of_others(void **state) {
+    (void)state;
+    static const struct kept_stamp now = {2, "two", "host", "1f0e db-7", "AMD", 0, false};
+    static const struct {
+        struct kept_stamp of;
+        enum kept_relation relation;
+    } cases[] = {
+        {{2, "two", "host", "1f0e db-7", "AMD", 0, false}, KEPT_THIS_BOOT},
+        {{2, "two", "host", "1f0e db-8", "AMD", 0, false}, KEPT_THIS_BOOT}, // its name was changed
+        {{1, "two", "host", "", "", 0, false}, KEPT_THIS_BOOT},
+        {{2, "two", "sim:a", "1f0e db-7", "AMD", 0, false}, KEPT_OTHERS},
+        {{2, "two", "host", "1f0e db-7", "Intel", 0, false}, KEPT_OTHERS},
+        {{2, "one", "host", "1f0e db-7", "AMD", 0, false}, KEPT_EARLIER_BOOT},
+        {{2, "one", "host", "1f0e db-8", "AMD", 0, false}, KEPT_OTHERS}, // the image was copied
+        {{2, "one", "host", "77aa db-7", "AMD", 0, false}, KEPT_OTHERS},
+        {{2, "one", "host", "1f0e db-7", "Intel", 0, false}, KEPT_OTHERS},
+        {{1, "one", "host", "", "", 0, false}, KEPT_OTHERS}, // nobody can tell
+        {{2, "", "host", "1f0e db-7", "AMD", 0, false}, KEPT_OTHERS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(kept_relation(&cases[i].of, &now), cases[i].relation);
+    const struct kept_stamp nameless = {2, "two", "host", "", "AMD", 0, false},
+                            before = {2, "one", "host", "", "AMD", 0, false};
+    assert_int_equal(kept_relation(&before, &nameless), KEPT_OTHERS); // as in a container
 }
 
 static void test_histories_that_are_cut_or_have_a_flipped_bit_are_refused(void **state) {
@@ -240,8 +382,8 @@ static void test_a_history_that_has_no_room_is_left_out_whole(void **state) {
     struct recording_buffer out = {0};
     struct kept_stamp stamp;
     struct kept_histories histories;
-    const uint64_t day_ns = UINT64_C(86400000000000);
-    struct kept_history *history = kept_history_new(0, 2 * day_ns);
+    const int64_t day_ns = INT64_C(86400000000000);
+    struct kept_history *history = kept_history_new(0, 0, 2 * day_ns);
     assert_non_null(history);
     while (history->n < KEPT_SERIES_MAX)
         assert_non_null(kept_history_add(history, -1, "ipc"));
@@ -268,6 +410,10 @@ int main(void) {
         cmocka_unit_test(test_values_that_nobody_wrote_are_refused),
         cmocka_unit_test(test_a_step_of_the_clock_moves_the_beginning_and_drift_does_not),
         cmocka_unit_test(test_histories_come_back_as_they_were),
+        cmocka_unit_test(test_what_is_of_earlier_boots_and_what_the_kernel_counts_come_back),
+        cmocka_unit_test(test_a_history_of_version_1_is_read),
+        cmocka_unit_test(test_times_that_nobody_wrote_are_refused),
+        cmocka_unit_test(test_a_file_is_of_this_boot_of_an_earlier_one_or_of_others),
         cmocka_unit_test(test_histories_that_are_cut_or_have_a_flipped_bit_are_refused),
         cmocka_unit_test(test_a_history_that_has_no_room_is_left_out_whole),
     };
