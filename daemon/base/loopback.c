@@ -1,32 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/base/loopback.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { TIMEOUT_SECONDS = 5, PIECE_BYTES = 65536, REQUEST_MAX = 256 };
 
+union at {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    struct sockaddr_un path;
+};
+
+// Returns the length of the socket's address; 0: there is no such address.
+static socklen_t resolve(const char *address, uint16_t port, union at *at) {
+    *at = (union at){.any = {.sa_family = *address == '/' ? AF_UNIX : strchr(address, ':') ? AF_INET6 : AF_INET}};
+    if (at->any.sa_family == AF_UNIX) {
+        if (strlen(address) >= sizeof at->path.sun_path)
+            return 0;
+        memcpy(at->path.sun_path, address, strlen(address) + 1);
+        return sizeof at->path;
+    }
+    if (at->any.sa_family == AF_INET6) {
+        at->six.sin6_port = htons(port);
+        if (inet_pton(AF_INET6, address, &at->six.sin6_addr) != 1 || IN6_IS_ADDR_UNSPECIFIED(&at->six.sin6_addr))
+            at->six.sin6_addr = in6addr_loopback;
+        return sizeof at->six;
+    }
+    at->four.sin_port = htons(port);
+    if (inet_pton(AF_INET, address, &at->four.sin_addr) != 1 || at->four.sin_addr.s_addr == htonl(INADDR_ANY))
+        at->four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return sizeof at->four;
+}
+
 static int connect_to(const char *address, uint16_t port) {
     const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
-    const struct sockaddr_in four = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_loopback};
-    bool is_six = strchr(address, ':') != NULL;
-    int fd = socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    union at at;
+    socklen_t length = resolve(address, port, &at);
+    int fd = length > 0 ? socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
     if (fd < 0)
-        return -errno;
+        return length > 0 ? -errno : -ENAMETOOLONG;
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    int r = is_six ? connect(fd, (const struct sockaddr *)&six, sizeof six)
-                   : connect(fd, (const struct sockaddr *)&four, sizeof four);
-    if (r == 0)
+    if (connect(fd, &at.any, length) == 0)
         return fd;
-    r = -errno;
+    int r = -errno;
     (void)close(fd);
     return r;
 }

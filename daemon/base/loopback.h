@@ -10,7 +10,8 @@
 
 enum { LOOPBACK_BYTES_MAX = 64 << 20 };
 
-// Gets the page at 127.0.0.1 or, if the address is one of IPv6, at ::1. Returns 0 with the page appended to `out`;
+// Gets the page at an address, which is numeric, or the path of a Unix socket (and port 0). One that stands for all is
+// asked at 127.0.0.1 or ::1. Returns 0 with the page appended to `out`;
 // -EPROTO if the answer is not a page (status 200); another negative errno.
 int loopback_get(const char *address, uint16_t port, const char *path, struct text *out);
 

@@ -40,6 +40,8 @@ static void examine(const struct setup *setup, const struct options *options, st
     doctor_check_host(setup, daemon, findings);
     doctor_check_memory(setup, findings);
     doctor_check_ports(setup, daemon, status, findings);
+    doctor_check_probe(setup, daemon, status, findings);
+    doctor_check_web(setup, options, status, findings);
     free(status);
 }
 

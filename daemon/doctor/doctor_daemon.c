@@ -132,8 +132,8 @@ static void say_used(const struct config_listen *listen, struct findings *findin
     findings_add(findings, FINDING_OK, "port", "%s is in use, as it should be", listen->text);
 }
 
-static void say_refused(const struct config_listen *listen, int error, struct findings *findings) {
-    findings_add(findings, FINDING_FAILURE, "port", "%s cannot be listened to: %s", listen->text, strerror(error));
+static void say_refused(const char *check, const struct config_listen *listen, int error, struct findings *findings) {
+    findings_add(findings, FINDING_FAILURE, check, "%s cannot be listened to: %s", listen->text, strerror(error));
     if (error == EADDRINUSE)
         findings_remedy(findings,
                         "'ss -ltnp' shows who has the port; end that program or choose another port (listen)");
@@ -173,6 +173,14 @@ static void say_not_told(const struct config_listen *listen, struct findings *fi
     findings_remedy(findings, "restart topdownd if it is older than this command; 'ss -ltnp' shows who has the port");
 }
 
+void doctor_check_free(const char *check, const struct config_listen *listen, struct findings *findings) {
+    int r = try_address(listen);
+    if (r == 0)
+        findings_add(findings, FINDING_OK, check, "%s is free", listen->text);
+    else
+        say_refused(check, listen, r, findings);
+}
+
 // `status` is NULL where the daemon does not say it, or none is running.
 static void check_address(const struct config_listen *listen, pid_t daemon, const char *status,
                           struct findings *findings) {
@@ -188,13 +196,14 @@ static void check_address(const struct config_listen *listen, pid_t daemon, cons
     else if (r == EADDRINUSE && daemon > 0 && !status)
         say_not_told(listen, findings);
     else
-        say_refused(listen, r, findings);
+        say_refused("port", listen, r, findings);
 }
 
 // ---- what is wrong with the daemon ----
 
 static void say_trouble(char *name, struct findings *findings) {
-    static const char *const names[] = {"configuration", "recording", "textfile"}; // that a finding may borrow
+    static const char *const names[] = {"configuration", "recording", "textfile", "web_configuration",
+                                        "password_without_tls"}; // that a finding may borrow
     char *text = strchr(name, '\t'), *remedy = text ? strchr(text + 1, '\t') : NULL;
     if (!remedy)
         return;

@@ -34,6 +34,16 @@ void doctor_check_daemon(const struct setup *setup, const struct options *option
 // The same file: the addresses to listen to.
 void doctor_check_ports(const struct setup *setup, pid_t daemon, const char *status, struct findings *findings);
 
+// The same file: whether an address can be listened to, under the name of this check.
+void doctor_check_free(const char *check, const struct config_listen *listen, struct findings *findings);
+
+// doctor_web.c: whether probes are answered, and who may ask; `status` as above.
+void doctor_check_probe(const struct setup *setup, pid_t daemon, const char *status, struct findings *findings);
+
+// The same file: the certificate, and the file that --web.config.file names.
+void doctor_check_web(const struct setup *setup, const struct options *options, const char *status,
+                      struct findings *findings);
+
 // doctor_host.c: who else counts, files and memory that event groups take, and what the platform is.
 void doctor_check_host(const struct setup *setup, pid_t daemon, struct findings *findings);
 

@@ -49,11 +49,11 @@ bool engine_all_have_plans(struct engine *const engines[], size_t n) {
 }
 
 // A path may have any characters.
-static void tell(const struct view_trouble *trouble, struct text *out) {
+void engine_tell_trouble(const char *name, const char *text, const char *remedy, struct text *out) {
     static const struct text_escape escapes[] = {{'\n', " "}, {'\t', " "}, {0, NULL}};
-    text_format(out, "trouble %s\t", trouble->name);
-    text_escaped(out, trouble->text, escapes);
-    text_format(out, "\t%s\n", trouble->remedy);
+    text_format(out, "trouble %s\t", name);
+    text_escaped(out, text, escapes);
+    text_format(out, "\t%s\n", remedy);
 }
 
 int engine_tell_all(struct engine *const engines[], size_t n, struct text *out) {
@@ -64,7 +64,7 @@ int engine_tell_all(struct engine *const engines[], size_t n, struct text *out) 
             return -ENOMEM;
         size_t n_troubles = view_troubles(engines[i]->ops->view(engines[i]), snapshot, i, troubles);
         for (size_t k = 0; k < n_troubles; k++)
-            tell(&troubles[k], out);
+            engine_tell_trouble(troubles[k].name, troubles[k].text, troubles[k].remedy, out);
         snapshot_unref(snapshot);
     }
     return 0;

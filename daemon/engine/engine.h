@@ -83,6 +83,9 @@ void engine_attend_all(struct engine *const *engines, size_t n, struct readers *
 
 bool engine_all_have_plans(struct engine *const engines[], size_t n);
 
+// Appends a line of what is wrong with the daemon itself to the answer to `status` (daemon/run/control.h).
+void engine_tell_trouble(const char *name, const char *text, const char *remedy, struct text *out);
+
 // Appends what is wrong with the daemon itself as its engines know it, as lines of the control socket's `status`
 // (daemon/run/control.h). `n` are the core types. Returns 0 or -ENOMEM.
 int engine_tell_all(struct engine *const engines[], size_t n, struct text *out);

@@ -21,6 +21,7 @@
 //                          ready REASON                  what /-/ready says, or
 //                          not_ready REASON              (exporters/health/health.h), and for each part that does
 //                          because TEXT                  not count, why
+//                          certificate SECONDS           when that of the server expires, since the epoch
 //                          trouble NAME<tab>TEXT<tab>REMEDY      what is wrong with the daemon itself
 
 #include <systemd/sd-event.h>

@@ -11,6 +11,7 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
+#include "daemon/engine/engine.h"
 #include "daemon/run/protection.h"
 
 enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000, CHANGED_US = 50000, HOST_MAX = 80 };
@@ -332,18 +333,24 @@ void listening_announce(struct listening *listening) {
             announce(listening, &listening->addresses[i]);
 }
 
-void listening_warn(const struct listening *listening, const struct web *web) {
-    char text[ERROR_TEXT_MAX];
-    const char *remedy = NULL;
-    for (size_t i = 0; i < listening->n && !remedy; i++) { // one is enough
+// What crosses a network that should not, and its remedy; NULL: nothing. One address is enough.
+static const char *find_unwise(const struct listening *listening, const struct web *web, bool passwords_alone,
+                               char *text, size_t size) {
+    for (size_t i = 0; i < listening->n; i++) {
         const struct http_address *at = &listening->addresses[i].at;
         if (is_probe(&listening->addresses[i]))
             continue;
-        if (protection_describe(web, at, text, sizeof text))
-            remedy = protection_remedy;
-        else if (protection_describe_passwords(web, at, text, sizeof text))
-            remedy = protection_passwords_remedy;
+        if (!passwords_alone && protection_describe(web, at, text, size))
+            return protection_remedy;
+        if (protection_describe_passwords(web, at, text, size))
+            return protection_passwords_remedy;
     }
+    return NULL;
+}
+
+void listening_warn(const struct listening *listening, const struct web *web) {
+    char text[ERROR_TEXT_MAX];
+    const char *remedy = find_unwise(listening, web, false, text, sizeof text);
     if (remedy)
         log_warning("%s: %s", text, remedy);
 }
@@ -372,7 +379,12 @@ void listening_warn_of_awaited(const struct listening *listening, struct errors 
         (void)errors_add(warnings, NULL, 0, 0, "topdownd listens to no address now");
 }
 
-void listening_tell(const struct listening *listening, struct text *out) {
+void listening_tell(const struct listening *listening, const struct protection *protection, struct text *out) {
+    char text[ERROR_TEXT_MAX];
+    const char *remedy = find_unwise(listening, protection_web(protection), true, text, sizeof text);
+    protection_tell(protection, out);
+    if (remedy)
+        engine_tell_trouble("password_without_tls", text, remedy, out);
     for (size_t i = 0; i < listening->n; i++) {
         const struct awaited *address = &listening->addresses[i];
         unsigned port = http_server_port(listening->server, address->place);

@@ -12,6 +12,7 @@
 #include "config/yaml/config.h"
 #include "core/base/error.h"
 #include "daemon/run/inherited.h"
+#include "daemon/run/protection.h"
 #include "exporters/http/http.h"
 #include "exporters/text/text.h"
 #include "exporters/web/web.h"
@@ -50,8 +51,8 @@ void listening_describe(const struct listening *listening, char *text, size_t si
 // Adds the addresses that it waits for, and that there is no other.
 void listening_warn_of_awaited(const struct listening *listening, struct errors *warnings);
 
-// Appends the lines of the control socket's `status` (daemon/run/control.h).
-void listening_tell(const struct listening *listening, struct text *out);
+// Appends the lines of the control socket's `status` (daemon/run/control.h): addresses, and what protects them.
+void listening_tell(const struct listening *listening, const struct protection *protection, struct text *out);
 
 // Warns if others than this host can reach an address, and need neither TLS nor a password (`web`; NULL: none), or a
 // password without TLS.

@@ -11,6 +11,7 @@
 
 #include "config/web/web_config.h"
 #include "daemon/base/log.h"
+#include "daemon/engine/engine.h"
 #include "exporters/http/http_listen.h"
 
 // RETRY_LOOKS: what is wrong is read again after so many looks, as a file that it names may be there by then.
@@ -71,15 +72,19 @@ double protection_expiry_seconds(const struct web *web) {
 }
 
 bool protection_describe_expiry(const struct web *web, double now_seconds, char *out, size_t size) {
-    double left_days = (protection_expiry_seconds(web) - now_seconds) / DAY_SECONDS;
+    const char *path = web ? web->settings->tls.certificate.path : NULL;
+    return protection_describe_end(path, protection_expiry_seconds(web), now_seconds, out, size);
+}
+
+bool protection_describe_end(const char *path, double end_seconds, double now_seconds, char *out, size_t size) {
+    double left_days = (end_seconds - now_seconds) / DAY_SECONDS;
     if (!(left_days <= PROTECTION_EXPIRES_SOON_DAYS)) // or NaN
         return false;
     char date[32] = "";
     struct tm utc;
-    const time_t end = (time_t)protection_expiry_seconds(web);
+    const time_t end = (time_t)end_seconds;
     if (gmtime_r(&end, &utc))
         (void)strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
-    const char *path = web->settings->tls.certificate.path;
     if (left_days <= 0)
         return snprintf(out, size, "%.250s: this certificate has expired, %s: clients refuse it", path, date) > 0;
     return snprintf(out, size, "%.250s: this certificate expires in %.1f days, %s", path, left_days, date) > 0;
@@ -246,4 +251,15 @@ struct protection *protection_free(struct protection *protection) {
     web_unref(protection->web);
     free(protection);
     return NULL;
+}
+
+void protection_tell(const struct protection *protection, struct text *out) {
+    double end_seconds = protection_expiry_seconds(protection->web);
+    if (!isnan(end_seconds))
+        text_format(out, "certificate %.0f\n", end_seconds);
+    if (protection->wrong_looks > 0)
+        engine_tell_trouble("web_configuration", "the web configuration has changed, and is not in force",
+                            "topdownd's log says why ('journalctl -u topdownd'): it goes on with the one before, and "
+                            "reads it again by itself",
+                            out);
 }

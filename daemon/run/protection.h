@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "daemon/base/options.h"
 #include "exporters/http/http.h"
+#include "exporters/text/text.h"
 #include "exporters/web/web.h"
 
 enum { PROTECTION_LOOK_US = 2000000 };
@@ -42,6 +43,8 @@ double protection_expiry_seconds(const struct web *web);
 // Writes that the server's certificate has expired at that time, or will soon. False if it is good for longer.
 enum { PROTECTION_EXPIRES_SOON_DAYS = 14 };
 bool protection_describe_expiry(const struct web *web, double now_seconds, char *out, size_t size);
+// The same for a certificate in this file that expires at `end_seconds`.
+bool protection_describe_end(const char *path, double end_seconds, double now_seconds, char *out, size_t size);
 extern const char protection_expiry_remedy[];
 
 // What the caller does besides: it is told how each reading of changed files has ended.
@@ -67,5 +70,9 @@ int protection_change(struct protection *protection, struct web *web, struct err
 struct web *protection_web(const struct protection *protection); // borrowed; in force; NULL: none
 
 struct protection *protection_free(struct protection *protection); // takes NULL
+
+// Appends to the control socket's answer to `status` what is in force and what is wrong with it (daemon/run/control.h):
+// no file and no mistake, as these may be of a secret, and bundles have the answer.
+void protection_tell(const struct protection *protection, struct text *out);
 
 #endif

@@ -408,7 +408,7 @@ static void on_warn(struct errors *warnings, void *context) {
 
 static int on_status(struct text *out, void *context) {
     const struct service *s = context;
-    listening_tell(s->listening, out);
+    listening_tell(s->listening, s->protection, out);
     summary_tell_health(s->listening, out);
     return engine_tell_all(s->engines, s->setup->n_types, out);
 }

@@ -19,6 +19,7 @@ import test_addresses
 import test_hosts
 import test_uncore
 import uncore_hosts
+import web_files
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -315,6 +316,98 @@ def test_a_user_who_may_not_ask_the_daemon_is_not_told_that_none_runs():
                        preexec_fn=without_rights_to_others_files)
     assert (found["daemon"]["state"], found["port"]["state"]) == ("not_checked", "not_checked"), found
     assert "root" in found["daemon"]["remedy"] and "perhaps by topdownd" in found["port"]["text"], found
+
+
+@contextlib.contextmanager
+def beside(*options, yaml, **settings):
+    """What the doctor finds, called with the options and the configuration, beside a daemon with this one."""
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host, \
+            e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder, *options, yaml=yaml, **settings) as daemon:
+        yield daemon, lambda yaml=yaml, *more: doctor("--path.sysfs", host, "--path.procfs", host, "--path.run", folder, *more, yaml=yaml)
+
+
+def test_probes_of_the_running_daemon_are_asked():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "with space", "probe.sock")
+        os.mkdir(os.path.dirname(path))
+        with beside(yaml=e2e.LISTEN_ANYWHERE + f"probe: '{path}'\n") as (_, look):
+            found = look()
+            assert (found["probe"]["state"], found["probe_rights"]["state"]) == ("ok", "ok"), found
+            assert f"{path} answers to probes" in found["probe"]["text"] and "every user" in found["probe_rights"]["text"], found
+            os.chmod(os.path.dirname(path), 0o750)
+            os.chmod(path, 0o600)
+            found = look()["probe_rights"]
+            assert found["state"] == "warning" and "mode 600" in found["text"] and f"chmod 0666 {path}" in found["remedy"], found
+            os.chmod(path, 0o666)
+            found = look()["probe_rights"]
+            assert found["state"] == "ok" and f"may enter {os.path.dirname(path)}: its owner and its group" in found["text"], found
+            other = look(e2e.LISTEN_ANYWHERE + f"probe: '{path}.other'\n")["probe"]
+            assert other["state"] == "warning" and "topdownd reload" in other["remedy"], other
+            os.unlink(path)
+            gone = look()["probe"]
+            assert gone["state"] == "not_checked" and "No such file" in gone["text"] and gone["remedy"], gone
+
+
+def test_a_probe_that_is_taken_or_does_not_answer_is_a_failure():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yaml = e2e.LISTEN_ANYWHERE + f'probe: "127.0.0.1:{taken.getsockname()[1]}"\n'
+        with made_up_host() as folder:
+            alone = on(folder, yaml=yaml)["probe"]
+        assert alone["state"] == "failure" and "Address already in use" in alone["text"] and "ss -ltnp" in alone["remedy"], alone
+        with beside(yaml=yaml) as (_, look):
+            waits = look()["probe"]
+            assert waits["state"] == "failure" and "topdownd waits until" in waits["text"] and "the port is taken" in waits["remedy"], waits
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host:
+        path = e2e.write_text(os.path.join(folder, "probe.sock"), "no socket")
+        found = on(host, yaml=e2e.LISTEN_ANYWHERE + f"probe: {path}\n")["probe"]
+        assert found["state"] == "failure" and "is not a socket" in found["text"], found
+        found = on(host, yaml=e2e.LISTEN_ANYWHERE + f"probe: {folder}/none/probe.sock\n")["probe"]
+        assert found["state"] == "failure" and "No such file" in found["text"], found
+        assert on(host, yaml=e2e.LISTEN_ANYWHERE + f"probe: {folder}/probe.sock.2\n")["probe"]["state"] == "ok"
+
+
+def test_a_certificate_that_expires_is_told_by_the_daemon_or_found_in_the_file():
+    files = web_files.Files()
+    files.authority()
+    for name, days in (("server", 2), ("long", 400), ("old", -1)):
+        files.certificate(name, days=days)
+    yaml, web = e2e.LISTEN_ANYWHERE, files.tls()
+    with beside("--web.config.file", web, yaml=yaml, ready=False) as (daemon, look):
+        e2e.wait_for(lambda: "look at https" in daemon.log(), "the daemon")
+        soon = look()
+        assert soon["certificate"]["state"] == "warning" and "expires in" in soon["certificate"]["text"] and "web_configuration" not in soon, soon
+        assert "topdownd's TLS: " in soon["certificate"]["text"] and "renew" in soon["certificate"]["remedy"], soon
+        os.unlink(files.path("server.key"))
+        e2e.wait_for(lambda: "the web configuration has changed and is not in force" in daemon.log(), "its word")
+        wrong = look(yaml, "--web.config.file", web)
+        assert wrong["web_configuration"]["state"] == "failure" and "server.key" in wrong["web_configuration"]["text"], wrong  # which this user can't read, either
+        told = look(yaml)["web_configuration"]
+        assert told["state"] == "warning" and "is not in force" in told["text"] and "journalctl" in told["remedy"], told
+        assert wrong["certificate"] == soon["certificate"] or "expires in" in wrong["certificate"]["text"], wrong
+    with made_up_host() as host:
+        def of(web):
+            return doctor("--path.sysfs", host, "--path.procfs", host, "--web.config.file", web)
+        fine = of(files.tls(cert_file="long.pem", key_file="long.key"))["certificate"]
+        assert fine["state"] == "ok" and "good for another 399 days" in fine["text"], fine
+        old = of(files.tls(cert_file="old.pem", key_file="old.key"))["certificate"]
+        assert old["state"] == "failure" and "has expired" in old["text"], old
+        none = of(files.tls(cert_file="none.pem"))
+        assert none["web_configuration"]["state"] == "failure" and "none.pem" in none["web_configuration"]["text"] and "certificate" not in none, none
+
+
+def test_passwords_without_tls_are_told():
+    files = web_files.Files()
+    web = files.write(web_files.users())
+    yaml = f'listen: ["0.0.0.0:{e2e.free_port()}"]\n'
+    with beside("--web.config.file", web, yaml=yaml, ready=False) as (daemon, look):
+        e2e.wait_for(lambda: "look at" in daemon.log(), "the daemon")
+        found = look(yaml, "--web.config.file", web)["password_without_tls"]
+        assert found["state"] == "warning" and "go over the network as they are" in found["text"] and "tls_server_config" in found["remedy"], found
+    with made_up_host() as host:
+        alone = doctor("--path.sysfs", host, "--path.procfs", host, "--web.config.file", web, yaml=yaml)
+        assert alone["password_without_tls"] == found, alone
 
 
 def test_mistakes_of_the_configuration_end_it():
