@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged; and
-packaging/ansible.
+"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged; a restart and
+an upgrade under load; and packaging/ansible.
 
 A private copy of this machine (packages.Copy) boots in a container, with systemd as PID 1, a network of its own, and none of
 the machine's services. Nothing outside of it changes. It takes root, overlayfs and systemd-nspawn.
@@ -11,12 +11,14 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 
 import e2e
 import packages
+import web_files
 from packages import need
 
 BINARY, ROOT = e2e.arguments()
@@ -305,6 +307,133 @@ def test_a_life_of_the_service():
             check_purge(container)
     return "back after " + ", ".join(f"SIG{name} {value} s" for name, value in seconds.items()) + \
         (f"; Prometheus saw {restarts} restarts" if prometheus else "") + f"; exposure {exposure[0]}, with sockets {exposure[1]}"
+
+
+# ---- restarts under load ----
+
+SCRAPERS, HOLDERS, GUESSERS = 4, 3, 2
+LOAD = ("restart_load.py", "../attack/connections.py")
+CLOCKS = 0.05  # seconds that the clock of pages may be adjusted by meanwhile
+RUN = "/usr/sbin/topdownd run --pmu sim:/packages/steady.json --web.config.file /etc/topdownd/web.yml"
+
+
+def run_simulated(container, *options):
+    """What the service runs from its next start on: as the unit says, but on a simulated host, with passwords."""
+    container.write(DROP_IN, f"[Service]\nExecStart=\nExecStart={' '.join((RUN, *options))}\n")
+    container.run("systemctl", "daemon-reload")
+
+
+class Load:
+    """restart_load.py in the container, from its first answered scrape on."""
+
+    def __init__(self, stack, container, folder):
+        self.container, self.path = container, os.path.join(folder, "load")
+        with open(self.path, "wb") as out:
+            self.program = stack.enter_context(subprocess.Popen(
+                [*container.enter, "python3", "/packages/restart_load.py", *(str(n) for n in (10813, HOLDERS, GUESSERS, SCRAPERS))],
+                stdin=subprocess.PIPE, stdout=out))
+        e2e.wait_for(lambda: self.told(0), "the scrapers before the restart")
+
+    def lines(self):
+        """Of scrapes and of guesses."""
+        text = e2e.read_text(self.path)
+        every = [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+        return ([line for line in every if line["kind"] == kind] for kind in ("scraper", "guesser"))
+
+    def told(self, since):
+        """Whether every scraper has had a page with a verdict that it asked for after that moment."""
+        assert self.program.poll() is None, "the load has ended"
+        scrapes, _ = self.lines()
+        return len({one["number"] for one in scrapes if one["begin"] > since and "since" in one}) == SCRAPERS
+
+    def restart(self, *command):
+        """Runs the command, which restarts the service, and waits for the scrapers. When the old service ended, and the new one was ready:
+        seconds of CLOCK_MONOTONIC, which the container shares."""
+        before = self.container.pid()
+        self.container.run(*command)
+        assert self.container.active() and self.container.pid() not in (0, before), command
+        assert self.container.show("Result") == "success", "it ended by itself, before systemd killed it"
+        moments = tuple(int(self.container.show(name)) / 1e6 for name in ("ActiveExitTimestampMonotonic", "ActiveEnterTimestampMonotonic"))
+        e2e.wait_for(lambda: self.told(moments[1]), "the scrapers after the restart")
+        return moments
+
+    def end(self):
+        """All scrapes, and the guesses."""
+        self.program.stdin.close()
+        assert self.program.wait(e2e.TIMEOUT) == 0
+        return self.lines()
+
+
+def check_scrapes(scrapes, restarts):
+    """None is lost but by a restart. Returns how many were."""
+    lost = [one for one in scrapes if one["status"] != 200]
+    others = [one for one in lost if not any(one["begin"] <= ready and one["end"] >= ended for ended, ready in restarts)]
+    assert len(others) <= 0.02 * len(scrapes), others
+    return len(lost)
+
+
+def check_since(scrapes):
+    """Every page that has a verdict has it since the same moment; after a restart, "at least since"."""
+    told = [one for one in scrapes if "since" in one]
+    began = sorted({one["began"] for one in told})
+    assert len(began) == 3 and len({one["since"] for one in told}) == 1, (began, {one["since"] for one in told})
+    assert all(one.get("unseen") == 1 for one in told if one["began"] > began[0]), "nobody watched during the restart"
+
+
+def check_time(scrapes, restarts, cpus, offset):
+    """All CPU time since a service was ready is in its totals, covered or not. `offset`: of the clock of pages to CLOCK_MONOTONIC."""
+    for ended, ready in restarts:
+        later = min([other for other, _ in restarts if other > ready], default=float("inf"))
+        pages = [one for one in scrapes if ended < one.get("began", 0) + offset < later and one.get("taken", 0) + offset > ready]
+        assert pages, (ended, ready)
+        for one in pages:
+            assert one["counted"] >= cpus * (one["taken"] + offset - ready - CLOCKS), (one, ready, offset)
+
+
+def check_restart_with_sockets(container, folder):
+    """The sockets are systemd's, so that scrapes wait for the new service. Returns how many were lost, of how many."""
+    container.run("systemctl", "stop", UNIT)
+    run_simulated(container, "--web.systemd-socket")
+    container.run("systemctl", "enable", "--now", "topdownd.socket")
+    container.run("systemctl", "start", UNIT)
+    with contextlib.ExitStack() as stack:
+        load = Load(stack, container, folder)
+        load.restart("systemctl", "restart", UNIT)
+        scrapes, _ = load.end()
+    # those whose answer was under way, or that had come and not been asked yet, are lost: one of each scraper at most
+    lost = [one for one in scrapes if one["status"] != 200]
+    assert len(lost) <= SCRAPERS + 0.02 * len(scrapes), lost
+    return len(lost), len(scrapes)
+
+
+def test_a_restart_and_an_upgrade_under_load_lose_no_more_than_their_own_time():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(packages.file_of(MADE, "deb"), f"{folder}/topdownd.deb")
+        packages.make_later(f"{folder}/topdownd.deb", f"{folder}/later.deb")
+        scenario = f"{ROOT}/tests/data/scenarios/steady.json"
+        for path in (scenario, *(f"{ROOT}/tests/e2e/{name}" for name in LOAD)):
+            shutil.copy(path, folder)
+        os.chmod(folder, 0o755)
+        with booted(folder) as container:
+            container.run("dpkg", "-i", "/packages/topdownd.deb")
+            container.write("/etc/topdownd/conf.d/ours.yaml", "slot: 50ms\ninterval: 1s\n")
+            container.write("/etc/topdownd/web.yml", web_files.users(**{f"scraper{i}": web_files.HASHES[4] for i in range(SCRAPERS)}))
+            run_simulated(container)
+            container.run("systemctl", "restart", UNIT)
+            offset = time.monotonic() - time.time()
+            with contextlib.ExitStack() as stack:
+                load = Load(stack, container, folder)
+                restarts = [load.restart("systemctl", "restart", UNIT), load.restart("dpkg", "-i", "/packages/later.deb")]
+                scrapes, guesses = load.end()
+            assert container.run("dpkg-query", "-W", "-f", "${Version}", "topdownd") == "9.0-1"
+            assert any(one["status"] == 401 for one in guesses), guesses[:10]
+            lost = check_scrapes(scrapes, restarts)
+            check_since(scrapes)
+            host = json.loads(e2e.read_text(scenario))
+            check_time(scrapes, restarts, host["sockets"] * host["cores_per_socket"] * host["threads_per_core"], offset)
+            waited = check_restart_with_sockets(container, folder)
+    return f"away for {', '.join(f'{ready - ended:.2f} s' for ended, ready in restarts)}; {lost} of {len(scrapes)} scrapes lost, beside {len(guesses)} guesses; with " \
+        f"topdownd.socket {waited[0]} of {waited[1]}"
 
 
 PLAYBOOK = "/packages/ansible/topdownd.yml"
