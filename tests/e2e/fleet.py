@@ -140,9 +140,9 @@ class Host:
         return {"uncore": [{"kind": kind, "spec": spec, "boxes_per_socket": BOXES_PER_SOCKET, "peak": PEAK, "loads": {"steady": load},
                             "assignments": [{"cpus": f"0-{BOXES_PER_SOCKET * SOCKETS - 1}", "load": "steady"}]}]}
 
-    def start(self, stack, folder, yaml):
+    def start(self, stack, folder, yaml, *options):
         path = e2e.write_text(os.path.join(folder, f"{self.name}.json"), json.dumps(self.scenario()))
-        return stack.enter_context(e2e.Daemon("--pmu", f"sim:{path}", yaml=yaml, ready=False))
+        return stack.enter_context(e2e.Daemon("--pmu", f"sim:{path}", *options, yaml=yaml, ready=False))
 
 
 def hosts(count):

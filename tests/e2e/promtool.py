@@ -33,6 +33,17 @@ def files():
     return sorted(os.path.join(FOLDER, name) for name in os.listdir(FOLDER) if re.match(r"topdownd\.\w+\.yml$", name))
 
 
+def documented(beginning):
+    """The query of docs/fleet.md that begins so."""
+    blocks = re.findall(r"```promql\n(.*?)```", e2e.read_text(os.path.join(ROOT, "docs/fleet.md")), re.S)
+    found = [block.strip() for block in blocks if block.startswith(beginning)]
+    assert len(found) == 1, (beginning, found)
+    return found[0]
+
+
+LONGEST_BOUND, JUST_BOUND = "sort_desc(\n  (time() - topdownd_bound_since", "time() - topdownd_bound_since"  # how these begin
+
+
 def series(name, **labels):
     inside = ",".join(f'{key}="{value}"' for key, value in labels.items())
     return f"{name}{{{inside}}}"
@@ -51,6 +62,11 @@ def grows(*parts):
 def stays(*parts):
     """A gauge: (value, for minutes) one after the other; None: it has no sample."""
     return " ".join(f"_x{minutes}" if value is None else f"{value:.10g}x{minutes - 1}" for value, minutes in parts)
+
+
+def length(values):
+    """How many samples these values are."""
+    return sum(int(count or 0) + (sample != "_" or not count) for sample, count in re.findall(r"(?:^| )(_|[^ x]+)(?:x(\d+))?(?= |$)", values))
 
 
 class Rules:

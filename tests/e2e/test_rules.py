@@ -560,6 +560,46 @@ def test_a_certificate_that_expires_within_two_weeks_is_told_an_hour_later():
                 {("TopdowndCertificateExpires", "web-1", "web")})
 
 
+# ---- an upgrade ----
+
+MEMORY_PATH = "backend_bound_ratio/tma_memory_bound_ratio"
+
+
+def upgraded(instance, since, at, minutes=120):
+    """A host whose daemon is away at one minute: then counters begin anew, the first page has no verdict, and the verdict is at least as old."""
+    ours, found = about(instance), {}
+    before, after = host(instance, minutes=at - 1), host(instance, minutes=minutes - at - 2)
+    for name, values in before.items():
+        shown, began = "0" if name.startswith("up{") else "stale", after[name]
+        if name.startswith("topdownd_last_snapshot"):
+            began = f"{60 * (at + 1)}+60x{minutes - at - 2}"
+        found[name] = f"{values}{' _' * (at - promtool.length(values))} {shown} {began}"
+    found.pop(next(name for name in found if name.startswith("topdownd_bound_info")))
+    verdict = {"topdownd_bound_info": (1, {"path": MEMORY_PATH, "category": "backend_bound"}), "topdownd_bound_since_timestamp_seconds": (since, {})}
+    for name, (value, labels) in verdict.items():
+        found[series(name, **ours, socket=0, **labels)] = f"{stays((value, at))} stale _ {stays((value, minutes - at - 2))}"
+    found[series("topdownd_bound_since_unseen", **ours, socket=0)] = stays((None, at + 2), (1, minutes - at - 2))
+    found[series("topdownd_not_ready", **ours, reason="starting")] = f"{stays((None, at + 1), (1, 1))} stale"
+    return found
+
+
+def test_an_upgrade_of_the_fleet_is_no_alert_and_sets_no_bottleneck_back():
+    """Five hosts of a role, one every two minutes, scraped once a minute: what is gone is stale at once. e2e/test_upgrade.py has real restarts."""
+    since, loaded = {f"web-{i}": 60.0 * i + 7 for i in range(1, 6)}, {}
+    for i, (instance, moment) in enumerate(since.items()):
+        loaded |= upgraded(instance, moment, 60 + 2 * i)
+    longest, just = promtool.documented(promtool.LONGEST_BOUND), promtool.documented(promtool.JUST_BOUND)
+    rules, minutes = Rules(loaded), (59, 61, 63, 70, 75, 100)
+    answers = rules.ask([(longest, minute) for minute in minutes] + [(just, minute) for minute in (70, 75)])
+    away = {61: "web-1", 63: "web-2"}  # it answers, and has no verdict yet
+    for minute, answer in zip(minutes, answers):
+        expected = {instance: 60 * minute - moment for instance, moment in since.items() if instance != away.get(minute)}
+        assert {labels["instance"]: value for labels, value in answer} == expected, (minute, answer, expected)
+        assert all(labels["path"] == MEMORY_PATH and labels["role"] == "web" for labels, _ in answer), answer
+    assert answers[len(minutes):] == [[], []], "none of them just began"
+    assert rules.firing(*range(59, 80, 3), 100, 119) == [set()] * 9
+
+
 if __name__ == "__main__":
     promtool.need()
     e2e.run_tests()
