@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes every target at night, keeps what that finds, and says before a release whether it was done.
-#   tests/fuzz/nightly.sh run [SECONDS]   all targets one after the other, an hour in all (3600), and a report. Status 1: a target failed
+#   tests/fuzz/nightly.sh run [SECONDS]   builds preset fuzz; all targets one after the other, an hour in all (3600), and a report.
+#                                         Status 1: a target failed, now or with an input that an earlier night has found
 #   tests/fuzz/nightly.sh keep            merges what was found into tests/fuzz/corpus: little, and of small inputs
-#   tests/fuzz/nightly.sh check           status 0 if a whole hour of this or an earlier commit passed in the last seven days
-# Preset fuzz must be built. What nights find stays in build/fuzz-nightly: corpus, found (inputs that fail), logs, report.
+#   tests/fuzz/nightly.sh check           status 0 if a whole hour of this or an earlier commit passed in the last seven days, and no input
+#                                         that was ever found fails
+# What nights find stays in build/fuzz-nightly: corpus, found (inputs that fail), logs, report.
 set -euo pipefail
 cd "${TOPDOWND_FUZZ_SOURCE:-$(dirname "$0")/../..}" # the variables are for the test of this script
 
@@ -17,6 +19,29 @@ targets() { find tests/fuzz -name 'fuzz_*.c' -printf '%f\n' | sed 's/^fuzz_\(.*\
 fail() {
   echo "nightly.sh: $*" >&2
   exit 1
+}
+
+# alone: nobody else may write to the same folders meanwhile.
+alone() {
+  mkdir -p "$night/logs"
+  exec 9>"$night/lock"
+  flock -n 9 || fail "another one runs"
+}
+
+# build_targets: of the sources as they are now, so that the report names what was fuzzed.
+build_targets() {
+  [ -z "${TOPDOWND_FUZZ_BUILD-}" ] || return 0
+  { cmake --preset fuzz && cmake --build --preset fuzz -- --quiet; } >"$night/logs/build.log" 2>&1 || {
+    tail -n 30 "$night/logs/build.log"
+    fail "the targets cannot be built"
+  }
+}
+
+# again TARGET: the inputs that have failed some night. A new night may not find them anew.
+again() {
+  local -a inputs
+  mapfile -t inputs < <(find "$night/found/$1" -type f 2>/dev/null)
+  [ ${#inputs[@]} = 0 ] || "$build/fuzz_$1" -timeout=30 -rss_limit_mb=1024 "${inputs[@]}" >"$night/logs/$1.again.log" 2>&1
 }
 
 # folders TARGET: those of inputs that exist beside the working corpus.
@@ -34,22 +59,24 @@ fuzz() {
 }
 
 run() {
-  local seconds=$1 failed=0 how target n each
+  local seconds=$1 failed=0 how log target n each
   n=$(targets | wc -l)
   each=$((seconds / n))
   [ "$each" -ge 1 ] || fail "$seconds seconds are too few for $n targets"
-  mkdir -p "$night"
+  alone
+  build_targets
   {
     echo "commit $(git describe --always --dirty --abbrev=40 --match='')"
     echo "began $(date +%s)"
     echo "seconds $((each * n))"
   } >"$night/report.new"
   for target in $(targets); do
-    how=ok
-    fuzz "$target" "$each" || { how=FAILED failed=1; }
+    how=ok log=$night/logs/$target.log
+    again "$target" || { how=FAILED failed=1 log=$night/logs/$target.again.log; }
+    fuzz "$target" "$each" || { how=FAILED failed=1 log=$night/logs/$target.log; }
     echo "target $target $how $(sed -n 's/^stat::number_of_executed_units: *//p' "$night/logs/$target.log")" |
       tee -a "$night/report.new"
-    [ $how = ok ] || tail -n 30 "$night/logs/$target.log"
+    [ $how = ok ] || tail -n 30 "$log"
   done
   mv "$night/report.new" "$night/report"
   return $failed
@@ -85,6 +112,7 @@ keep_target() {
 
 keep() {
   local target
+  alone
   for target in $(targets); do keep_target "$target"; done
   echo "$(find tests/fuzz/corpus -type f | wc -l) inputs of $(find tests/fuzz/corpus -type f -printf '%s\n' | awk '{n += $1} END {print n + 0}') bytes"
 }
@@ -94,15 +122,19 @@ value() { sed -n "s/^$1 //p" "$night/report"; }
 
 check() {
   [ -e "$night/report" ] || fail "there is no report of a night: run it first"
-  local commit age
+  local commit age target
   commit=$(value commit)
   age=$((($(date +%s) - $(value began)) / 86400))
   ! grep ' FAILED' "$night/report" || fail "a target failed: $night/found has the inputs"
-  [ "$(grep -c '^target .* ok [1-9]' "$night/report")" = "$(targets | wc -l)" ] || fail "not every target was run"
+  for target in $(targets); do
+    grep -q "^target $target ok [1-9]" "$night/report" || fail "not every target was run: $target"
+    again "$target" || fail "$target still fails with an input of $night/found/$target: see $night/logs/$target.again.log"
+  done
   [ "$(value seconds)" -ge $((hour - $(targets | wc -l))) ] || fail "the night had $(value seconds) seconds of $hour"
   [ "$age" -lt $days_max ] || fail "the night was $age days ago"
+  [ "$commit" = "${commit%-dirty}" ] || fail "what was fuzzed had changes that are in no commit"
   git merge-base --is-ancestor "$commit" HEAD 2>/dev/null || fail "$commit, which was fuzzed, is no commit of this branch"
-  echo "$commit passed for $(value seconds) seconds"
+  echo "$commit passed for $(value seconds) seconds; $(git diff --name-only "$commit" HEAD -- '*.[ch]' | wc -l) files of C have changed since"
 }
 
 case "${1-} $#" in
