@@ -6,6 +6,16 @@
 #include <string.h>
 
 #include "core/base/block.h"
+#include "core/base/random.h"
+
+static const double WINDOWS_DIFFER = 0.02; // neighbours that are nearly equally long
+enum { CONTRAST_WINDOWS_MIN = 4 };         // fewer say little of a round
+
+// The number of values that have contrasts.
+static size_t n_of_contrast(const struct cells *cells) {
+    int unit = cells->rows->plan->common_unit;
+    return unit >= 0 ? rows_n(cells->rows, (size_t)unit) : 0;
+}
 
 static void lay_out(void *self, struct block *block) {
     struct cells *cells = self;
@@ -13,6 +23,10 @@ static void lay_out(void *self, struct block *block) {
     cells->values = block_take(block, cells->n_cpus * cells->rows->n_values, sizeof *cells->values);
     cells->offline = block_take(block, cells->n_cpus, sizeof *cells->offline);
     cells->times = block_take(block, cells->n_cpus, sizeof *cells->times);
+    size_t n = n_of_contrast(cells);
+    cells->contrasts = block_take(block, n > 0 ? cells->n_cpus : 0, sizeof *cells->contrasts);
+    cells->contrast_sums = block_take(block, cells->n_cpus * n, sizeof *cells->contrast_sums);
+    cells->last_window = block_take(block, cells->n_cpus * n, sizeof *cells->last_window);
 }
 
 struct cells *cells_new(const struct rows *rows, size_t n_cpus) {
@@ -48,6 +62,11 @@ void cells_begin_round(struct cells *cells, size_t cpu) {
         begin_cell(cells_at(cells, cpu, u));
     memset(cells_row(cells, cpu), 0, cells->rows->n_values * sizeof *cells->values);
     cells->offline[cpu] = false;
+    size_t n = n_of_contrast(cells);
+    if (n == 0)
+        return;
+    cells->contrasts[cpu].n_pairs = 0;
+    memset(cells->contrast_sums + cpu * n, 0, n * sizeof *cells->contrast_sums);
 }
 
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
@@ -69,6 +88,35 @@ void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double
     double *sums = cells_values(cells, cpu, unit);
     for (size_t i = 0, n = rows_n(cells->rows, unit); i < n; i++)
         sums[i] += values[i];
+}
+
+static bool as_long(double seconds, double other) { return fabs(seconds - other) <= WINDOWS_DIFFER * seconds; }
+
+void cells_take_contrast(struct cells *cells, size_t cpu, const double *values) {
+    size_t n = n_of_contrast(cells);
+    struct cell_contrast *contrast = &cells->contrasts[cpu];
+    double *sums = cells->contrast_sums + cpu * n, *last = cells->last_window + cpu * n;
+    if (!values || !contrast->waits || !as_long(values[0], last[0])) {
+        contrast->waits = values != NULL;
+        if (values)
+            memcpy(last, values, n * sizeof *last);
+        return;
+    }
+    double sign = random_next(&contrast->signs) >> 63 ? -1 : 1;
+    for (size_t i = 0; i < n; i++)
+        sums[i] += sign * (values[i] - last[i]);
+    contrast->waits = false;
+    contrast->n_pairs++;
+}
+
+const double *cells_contrast(const struct cells *cells, size_t cpu, size_t unit, double *factor) {
+    if (cells->rows->plan->common_unit != (int)unit || cells->times[cpu].held)
+        return NULL;
+    double pairs = cells->contrasts[cpu].n_pairs, windows = cells_at(cells, cpu, unit)->n_windows;
+    if (pairs == 0 || windows < CONTRAST_WINDOWS_MIN)
+        return NULL;
+    *factor = sqrt(windows / (2 * pairs));
+    return cells->contrast_sums + cpu * n_of_contrast(cells);
 }
 
 // Slots of the unit among those of a round: every slot measures the common unit.

@@ -39,6 +39,16 @@ struct cell_time {
     double idle_share;       // if held: the share of its busy time in which nothing was counted
 };
 
+// Differences between neighbouring windows of the unit that every slot measures, on one CPU. Each window is in one
+// pair, and pairs have random signs, the same on all CPUs. The sum over a round's pairs tells how much the load varies
+// within the round, whatever it does from round to round: its square is expected to be the variance of the sum of as
+// many windows, if windows are independent.
+struct cell_contrast {
+    uint32_t n_pairs; // in the round
+    bool waits;       // a window waits for its neighbour, perhaps in the next round
+    uint64_t signs;   // the state of their random stream
+};
+
 struct cells {
     const struct rows *rows; // borrowed
     size_t n_cpus;
@@ -46,6 +56,9 @@ struct cells {
     double *values;          // [cpu][value of a row]
     bool *offline;           // [cpu]
     struct cell_time *times; // [cpu]
+    // only of the unit that every slot measures, if there is one
+    struct cell_contrast *contrasts;     // [cpu]
+    double *contrast_sums, *last_window; // [cpu][value of the unit]
 };
 
 // `rows` must outlive it. NULL if out of memory.
@@ -85,6 +98,9 @@ static inline double cells_seconds(const struct cells *cells, size_t cpu, size_t
 // Note a window with data: its running seconds; and its n values.
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
+// Takes a window of the unit that every slot measures in for its contrast. One that is not as long as its neighbour, or
+// had no data (NULL), is in no pair.
+void cells_take_contrast(struct cells *cells, size_t cpu, const double *values);
 // Forgets the unit's values of the round, and those that are still to come.
 void cells_break(struct cells *cells, size_t cpu, size_t unit);
 
@@ -102,6 +118,10 @@ static inline bool cells_data(const struct cells *cells, size_t cpu, size_t unit
 // The factor from a unit's counts to those of `seconds`, if it has data. The probability of a unit is that of its slots
 // among all slots of a round.
 double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double seconds);
+
+// The contrast of a round of a core that was not held, as if all of the round's windows were in pairs: `unit` is the
+// one that every slot measures, else there is none. NULL: none; else the values by which it must be multiplied.
+const double *cells_contrast(const struct cells *cells, size_t cpu, size_t unit, double *factor);
 
 // The share of time in which the unit counted, for error bars: measured, or that of the schedule.
 double cells_share(const struct cells *cells, size_t cpu, size_t unit);

@@ -87,6 +87,24 @@ static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
         before[i].of[lane] = now[i].of[lane];
 }
 
+// What every slot measures has many windows in a round, and only idle pieces are missing: how much windows differ from
+// their neighbours tells what these hide, and changes from round to round do not. So the round is compared with one
+// that differs from it by the contrast, times a root of 2, because the difference of two rounds has twice a round's
+// variance.
+static void compare_within(struct estimate_rounds *rounds, const struct cells *cells, size_t cpu, size_t u,
+                           double seconds) {
+    size_t block = cpu / LANES, lane = cpu % LANES;
+    const struct lanes *now = estimate_rounds_now(rounds, block, u);
+    struct lanes *before = estimate_rounds_before(rounds, block, u);
+    double factor;
+    const double *contrast = cells_contrast(cells, cpu, u, &factor);
+    if (!contrast || !(estimate_rounds_cell(rounds, block, u)->share_before.of[lane] > 0))
+        return;
+    factor *= sqrt(2) * cells_factor(cells, cpu, u, seconds);
+    for (size_t i = 1, n = rows_n(rounds->rows, u); i < n; i++)
+        before[i].of[lane] = now[i].of[lane] - factor * contrast[i];
+}
+
 // True for a unit whose event groups take turns with others.
 static bool rotates(const struct plan *plan, size_t u) {
     return !plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u;
@@ -139,6 +157,7 @@ void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *ce
         for (size_t u = 0; u < rounds->rows->n_units; u++) {
             keep_unit(rounds, cpu, u);
             take_unit(rounds, cells, cpu, u, seconds);
+            compare_within(rounds, cells, cpu, u, seconds);
         }
     }
     for (size_t i = 0, n = rounds->n_blocks * rounds->rows->n_units; i < n; i++)

@@ -285,6 +285,17 @@ static struct lanes strata_of(const struct estimate_batch *batch, const struct s
     return off;
 }
 
+// The rounds that tell strata apart: above 0 in lanes with data. A core is not held before it is known to sleep: its
+// first window ends with the slot, as if it had been awake. So those of a single CPU begin with a later round.
+static struct lanes held_so_far(const struct estimate_batch *batch, const struct estimate_size *size,
+                                const struct lanes *data) {
+    struct lanes begun = *data;
+    for (size_t l = 0; l < LANES && batch->of_cpus; l++)
+        if (size->held_rounds.of[l] == 0 && (size->rounds.of[l] < 2 || !(batch->rounds->held[batch->block].of[l] > 0)))
+            begun.of[l] = 0;
+    return begun;
+}
+
 static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_batch *batch,
                                         const struct estimate_strata *strata, size_t u) {
     struct estimate_size *size = &estimate_sizes_row(sizes, batch->index)[u];
@@ -296,11 +307,14 @@ static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const stru
     struct lanes weight = estimate_weigh(&size->rounds, &now.data, batch->memory_rounds);
     estimate_move(&size->own, &now.own, &weight);
     estimate_move(&size->all, &now.all, &weight);
-    estimate_move(&size->own_asleep, &now.own_asleep, &weight);
-    estimate_move(&size->all_asleep, &now.all_asleep, &weight);
-    estimate_move(&size->awake, &awake, &weight);
+    struct lanes begun = held_so_far(batch, size, &now.data);
+    struct lanes held = estimate_weigh(&size->held_rounds, &begun, batch->memory_rounds);
+    estimate_move(&size->held_own, &now.own, &held);
+    estimate_move(&size->own_asleep, &now.own_asleep, &held);
+    estimate_move(&size->all_asleep, &now.all_asleep, &held);
+    estimate_move(&size->awake, &awake, &held);
     struct size_now usual = {
-        .own = size->own, .all = size->all, .own_asleep = size->own_asleep, .all_asleep = size->all_asleep};
+        .own = size->held_own, .all = size->all, .own_asleep = size->own_asleep, .all_asleep = size->all_asleep};
     estimate_move(&size->squares, &squares, &weight);
     estimate_move_weights2(&size->square_weights, &weight);
     find_leverages(sizes, batch, u, size, &weight);

@@ -40,8 +40,10 @@ struct estimate_size {
     struct lanes own, all;                      // means of the unit's count, and of the estimate from all units that
                                                 // count the event
     struct lanes variance;                      // variance of a round's own count
-    struct lanes own_asleep, all_asleep;        // the parts of these while cores slept
-    struct lanes awake;                         // mean seconds in which the CPU was awake; of single CPUs
+    struct lanes held_rounds;                   // as rounds, but those of single CPUs begin when the core is held
+    struct lanes held_own;                      // mean of the unit's count in these, as the next three
+    struct lanes own_asleep, all_asleep;        // the parts of own and all while cores slept
+    struct lanes awake;                         // seconds in which the CPU was awake; of single CPUs
     struct lanes squares, square_weights;       // mean sum of the windows' squared counts; as weights2, of the means
 };
 

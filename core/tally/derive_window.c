@@ -120,6 +120,8 @@ static void take_counts(struct derive *d, const struct window *window, unsigned 
     write_values(d, window, unit, d->window);
     cells_note_window(d->cells, window->cpu, unit, running_seconds);
     take_values(d, window->cpu, unit, d->window);
+    if ((int)unit == d->layout->plan->common_unit)
+        cells_take_contrast(d->cells, window->cpu, d->window);
 }
 
 static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum window_result result, int error) {
@@ -128,6 +130,8 @@ static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum win
                                                       : UNCOVERED_FAILED;
     cells_at(d->cells, cpu, unit)->trouble = (uint8_t)trouble;
     cells_at(d->cells, cpu, unit)->troubled = true;
+    if ((int)unit == d->layout->plan->common_unit)
+        cells_take_contrast(d->cells, cpu, NULL);
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);
