@@ -219,7 +219,7 @@ static bool check(const struct choice *choice, const struct counts *counts) {
     static const struct {
         size_t narrow;
         double width;
-    } limits[TABLES] = {{4, 4.5}, {8, 3.3}, {8, 2.35}};
+    } limits[TABLES] = {{4, 2.85}, {5, 2.7}, {8, 2.3}};
     bool slice = choice->runs == SLICE_RUNS && !choice->spec && !choice->load && choice->seconds == 0, met = true;
     printf("\n");
     for (size_t t = 0; t < TABLES; t++) {

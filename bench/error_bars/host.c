@@ -167,6 +167,8 @@ static void begin(struct run *run, const struct host *host, const struct load_ki
     run->counters = counters_new(&run->trial);
     run->derive = derive_new(layout);
     run->collected = collected_new(false);
+    if (run->derive)
+        derive_tell_many(run->derive);
     run->view = view_new(&(struct view){.layout = layout, .interval_ns = interval_ns});
     struct sampler_request request = {.plan = layout->plan,
                                       .topology = layout->topology,

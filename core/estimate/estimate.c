@@ -319,15 +319,12 @@ static struct lanes resolution_of(const struct estimate *e, const struct known *
     return least;
 }
 
-// The qualities of intervals of these values and half widths.
-static void find_quality(const struct catalog_metric *metric, const struct lanes *values, const struct lanes *half,
-                         struct lanes *quality) {
+enum estimate_quality estimate_quality_of(const struct catalog_metric *metric, double value, double half) {
     bool share = metric->domain != METRIC_OTHER;
-    for (size_t l = 0; l < LANES; l++) {
-        double good = share ? 0.01 : 0.05 * fabs(values->of[l]), fair = share ? 0.03 : 0.2 * fabs(values->of[l]);
-        double other = half->of[l] <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
-        quality->of[l] = half->of[l] <= good ? ESTIMATE_GOOD : other;
-    }
+    double good = share ? 0.01 : 0.05 * fabs(value), fair = share ? 0.03 : 0.2 * fabs(value);
+    if (isnan(half))
+        return ESTIMATE_NONE;
+    return half <= good ? ESTIMATE_GOOD : half <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
 }
 
 // The standard errors of `rounds` rounds before their least, in the formula's scale. Raises the degrees of freedom.
@@ -397,7 +394,8 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
         out->standard_error.of[l] = lanes_max(least.of[l], half.of[l]);
         half.of[l] = lanes_max(least.of[l] * normal, half.of[l] * degrees.of[l]);
     }
-    find_quality(catalog_metric, values, &half, &out->quality);
+    for (size_t l = 0; l < LANES; l++)
+        out->quality.of[l] = estimate_quality_of(catalog_metric, values->of[l], half.of[l]);
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];
         bool told = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(spread->variance.of[l]);
@@ -408,6 +406,37 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
         out->high.of[l] = told ? value + half.of[l] : NAN;
         out->quality.of[l] = told ? out->quality.of[l] : ESTIMATE_NONE;
     }
+}
+
+void estimate_get_many(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
+                       struct estimate_many *out) {
+    *out = (struct estimate_many){lanes_all(e->exact ? 0 : NAN), lanes_all(0), lanes_all(INFINITY), lanes_all(0)};
+    if (!estimate_wants_batch(e, batch) || e->exact)
+        return;
+    struct known known = known_of(e, batch, metric);
+    const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
+    const struct estimate_spread *spread = known.spread;
+    double scale = catalog_metric->export_scale;
+    struct lanes common = common_of(&known);
+    out->degrees = degrees_of(&known, &common);
+    out->least = resolution_of(e, &known, catalog_metric, values, 1);
+    for (size_t l = 0; l < LANES; l++) {
+        double floor = known.floor ? known.floor->of[l] * scale : 0, unseen = spread->unseen.mean.of[l] * values->of[l];
+        double mixed = spread->unseen.mean_strata.of[l] * known.strata * scale;
+        double variance = (spread->variance.of[l] + common.of[l]) * scale * scale;
+        bool told = spread->rounds.of[l] > 0 && isfinite(values->of[l]) && spread->unseen.windows.of[l] > 0;
+        out->variance.of[l] = told ? variance : NAN;
+        out->kept.of[l] = sqrt(floor * floor + unseen * unseen + mixed * mixed);
+    }
+}
+
+double estimate_half_of_many(const struct estimate_rounds_of *of, double rounds) {
+    double by_chance = of->variance / rounds, variance = by_chance + of->kept * of->kept;
+    double sure = by_chance > 0 ? variance / by_chance : INFINITY; // as in errors_of
+    if (isnan(of->variance))
+        return NAN;
+    return lanes_max(student_95(of->degrees * sure * sure) * sqrt(variance),
+                     student_95(INFINITY) * of->least / sqrt(rounds));
 }
 
 struct estimate_interval estimate_get(const struct estimate *e, size_t scope, size_t metric, double value,

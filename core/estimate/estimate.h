@@ -77,6 +77,20 @@ struct estimate_intervals {
     struct lanes quality; // enum estimate_quality
 };
 
+// What many rounds together come to, in the lanes of a batch, in the exported scale.
+struct estimate_many {
+    struct lanes variance; // of one round: that of n rounds is an n-th. NaN: too few rounds or windows
+    struct lanes kept;     // the standard error that stays however many rounds there are
+    struct lanes degrees;  // of freedom of the variance
+    struct lanes least;    // the least standard error of a round: that of n rounds is smaller by their root
+};
+
+// The interval of n rounds together.
+struct estimate_rounds_of {
+    double variance, kept, degrees, least; // as above
+};
+double estimate_half_of_many(const struct estimate_rounds_of *of, double rounds);
+
 // Scopes are those of core/counts/scopes.h: the host, each socket, each CPU. `plan` and `topology` are borrowed and
 // must outlive it. `memory_rounds`: as ESTIMATE_MEMORY_ROUNDS, at least 1; INFINITY: all rounds weigh the same. NULL if
 // out of memory.
@@ -110,6 +124,13 @@ struct estimate_interval estimate_get(const struct estimate *estimate, size_t sc
 // The same for the scopes of a batch.
 void estimate_get_batch(const struct estimate *estimate, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out);
+
+// What rounds like the recent ones come to together, for the scopes of a batch; `values` as above.
+void estimate_get_many(const struct estimate *estimate, size_t batch, size_t metric, const struct lanes *values,
+                       struct estimate_many *out);
+
+// The quality of an interval of a metric by half its width.
+enum estimate_quality estimate_quality_of(const struct catalog_metric *metric, double value, double half);
 
 // Degrees of freedom of that standard error; 0 if there is none; INFINITY if it is exact.
 double estimate_degrees(const struct estimate *estimate, size_t scope, size_t metric);

@@ -80,6 +80,8 @@ struct derive *derive_free(struct derive *d) {
 
 void derive_want_cpus(struct derive *d, bool wanted) { estimate_want_cpus(d->estimate, wanted); }
 
+void derive_tell_many(struct derive *d) { d->tells_many = true; }
+
 // ---- a round ----
 
 // Finds the CPUs whose rounds have ended, and begins these rounds.
@@ -202,6 +204,8 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
             estimate_take_batch(d->estimate, batch);
         return;
     }
+    if (d->tells_many)
+        snapshot_tell_many(out);
     forget_old_rounds(d, readings->end_ns);
     derive_write_totals(d, out);
     derive_write_gauges(d, out);

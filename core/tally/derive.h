@@ -36,6 +36,9 @@ int derive_continue(struct derive *derive, const struct derive *old);
 // large host. Values, totals, and the intervals of sockets and the host never change by it (estimate_want_cpus).
 void derive_want_cpus(struct derive *derive, bool wanted);
 
+// From the next round on, snapshots tell what many rounds come to together (snapshot->many).
+void derive_tell_many(struct derive *derive);
+
 // Adds one round to the totals and fills `out`, which must be new; times and status are left to the caller. If there
 // was no memory for a snapshot, `out` is NULL, and the totals still advance.
 void derive_round(struct derive *derive, const struct readings *readings, struct snapshot *out);

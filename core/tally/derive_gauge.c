@@ -253,6 +253,8 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
         out->values[snapshot_rate_above(layout, socket, m)] = NAN;
     memcpy(out->absent + socket * n, out->absent, n);
     memcpy(out->quality + socket * n, out->quality, n);
+    if (out->many)
+        memcpy(out->many + socket * n, out->many, n * sizeof *out->many);
 }
 
 // First the batches of CPUs, which come after host and sockets, because the sums of these need all CPUs.

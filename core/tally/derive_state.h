@@ -50,6 +50,7 @@ struct derive {
     uint64_t *standing_end_ns;             // [cpu]: the same for what counts all the time
     bool scaled, no_gaps;                  // the readings at hand are, have
     double seconds;                        // of the last round: gauges and their sums are for this time
+    bool tells_many;                       // in snapshots: what many rounds come to together
     bool gauges_age;                       // some snapshot had the gauges of the one before
     bool guests_known;                     // readings have told of guests
     uint64_t rounds;                       // readings so far, from the first round that has ended

@@ -77,6 +77,16 @@ static struct estimate_interval of_others(const struct derive *d, double value, 
     return *of;
 }
 
+static void write_many(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
+                       const struct lanes *values) {
+    struct scope_range scopes = scopes_of_batch(d->layout->topology, batch);
+    struct estimate_many many;
+    estimate_get_many(d->estimate, batch, metric, values, &many);
+    for (size_t l = 0; l < scopes.n; l++)
+        out->many[snapshot_state(d->layout, scopes.first + l, metric)] =
+            (struct estimate_rounds_of){many.variance.of[l], many.kept.of[l], many.degrees.of[l], many.least.of[l]};
+}
+
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
                         const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
@@ -86,6 +96,8 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
     if (!estimate_wants_batch(d->estimate, batch) || is_told_by_cores(d, metric))
         return;
     estimate_get_batch(d->estimate, batch, metric, values, 1, &all);
+    if (out->many && !d->scaled)
+        write_many(d, out, batch, metric, values);
     double *error = &out->values[snapshot_standard_error(layout, scopes.first, metric)];
     double *low = &out->values[snapshot_low(layout, scopes.first, metric)];
     double *high = &out->values[snapshot_high(layout, scopes.first, metric)];

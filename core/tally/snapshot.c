@@ -267,6 +267,13 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     return snapshot;
 }
 
+void snapshot_tell_many(struct snapshot *snapshot) {
+    size_t n = snapshot->layout->n_scopes * snapshot->layout->n_metrics;
+    snapshot->many = malloc((n + 1) * sizeof *snapshot->many);
+    for (size_t i = 0; i < n && snapshot->many; i++)
+        snapshot->many[i] = (struct estimate_rounds_of){.variance = NAN};
+}
+
 double snapshot_high_rate(const struct snapshot *snapshot, size_t metric) {
     const struct snapshot_layout *layout = snapshot->layout;
     double threshold = layout->catalog->metrics[layout->plan->metrics[metric].metric].rate_threshold;
@@ -324,6 +331,7 @@ struct snapshot *snapshot_ref(struct snapshot *snapshot) {
 struct snapshot *snapshot_unref(struct snapshot *snapshot) {
     if (snapshot && atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
         host_memory_unref(snapshot->memory);
+        free(snapshot->many);
         free(snapshot->verdicts);
         free(snapshot->quality);
         free(snapshot->absent);

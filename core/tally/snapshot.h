@@ -147,9 +147,10 @@ struct snapshot {
     uint8_t *quality;          // likewise: enum estimate_quality
     // Of the host, then of each socket. Before core/diagnosis has filled them in, nothing is known.
     struct verdict_scope *verdicts;
-    bool stale;         // made by snapshot_stale
-    bool blind;         // nothing was counted for a while: core/tally/blind.h
-    bool never_counted; // of one that is blind: not once since the start
+    struct estimate_rounds_of *many; // likewise, or NULL: what many rounds come to together; a variance of NaN: unknown
+    bool stale;                      // made by snapshot_stale
+    bool blind;                      // nothing was counted for a while: core/tally/blind.h
+    bool never_counted;              // of one that is blind: not once since the start
     // What the kernel counts of memory, a reference; NULL: not known. Only the first core type's snapshot has it, which
     // gets it before anybody else gets the snapshot.
     struct host_memory *memory;
@@ -159,6 +160,9 @@ struct snapshot {
 
 // How often per second the metric's events happened on the whole host, if that is above its rate threshold; else 0.
 double snapshot_high_rate(const struct snapshot *snapshot, size_t metric);
+
+// Makes room for what many rounds come to, of which nothing is known yet; without memory there is none.
+void snapshot_tell_many(struct snapshot *snapshot);
 
 // Returns a snapshot with all values NaN and one reference, owned by the caller.
 struct snapshot *snapshot_new(struct snapshot_layout *layout);

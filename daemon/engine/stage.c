@@ -139,6 +139,8 @@ int stage_init(struct stage *stage, const struct stage_request *request, const s
     stage->derive = derive_new(stage->layout);
     if (stage->derive && before->derive && derive_continue(stage->derive, before->derive) < 0)
         stage->derive = derive_free(stage->derive);
+    if (stage->derive && request->setup->many_rounds)
+        derive_tell_many(stage->derive);
     if (stage->derive)
         stage->watch = make_watch(request->type->source, stage->derive, stage->layout, before->watch);
     stage->diagnosis = diagnosis_new(stage->layout);

@@ -9,9 +9,11 @@
 #include "core/diagnosis/bound.h"
 
 struct collected_cell {
-    double gauges, squares;        // sums: of the gauges; of the squares of half their intervals
-    unsigned n, n_intervals;       // of both
-    double numerator, denominator; // totals at the beginning
+    double gauges, squares;         // sums: of the gauges; of the squares of half their intervals
+    unsigned n, n_intervals;        // of both
+    struct estimate_rounds_of many; // the newest, but the variance is a mean; NaN: not known
+    unsigned n_many;                // snapshots that told them
+    double numerator, denominator;  // totals at the beginning
     double numerator_now, denominator_now;
 };
 
@@ -86,6 +88,18 @@ static bool find_totals(const struct snapshot *snapshot, size_t scope, size_t me
     return true;
 }
 
+// What the newest snapshot tells comes from the last rounds, all of them with the same weight as long as they are few.
+// After that, variances of different times are averaged.
+static void take_many(struct collected_cell *cell, const struct estimate_rounds_of *many, bool is_new) {
+    double before = cell->many.variance;
+    if (isnan(many->variance) && is_new)
+        return; // a plan has just begun
+    cell->n_many = isnan(many->variance) || is_new ? 0 : cell->n_many;
+    cell->many = *many;
+    if (++cell->n_many > ESTIMATE_MEMORY_ROUNDS)
+        cell->many.variance = before + (many->variance - before) / (cell->n_many - ESTIMATE_MEMORY_ROUNDS + 1);
+}
+
 static void take_metric(struct collected *collected, const struct snapshot *snapshot, size_t scope, size_t metric) {
     const struct snapshot_layout *layout = snapshot->layout;
     struct collected_cell *cell = cell_of(collected, layout, scope, metric);
@@ -102,6 +116,9 @@ static void take_metric(struct collected *collected, const struct snapshot *snap
         cell->gauges += gauge;
         cell->n++;
     }
+    if (snapshot->many && isfinite(gauge))
+        take_many(cell, &snapshot->many[snapshot_state(layout, scope, metric)],
+                  !collected->last || collected->last->layout != layout);
     if (isfinite(gauge) && isfinite(half)) {
         cell->squares += half * half;
         cell->n_intervals++;
@@ -149,22 +166,29 @@ static double rounds_of(const struct collected *collected, unsigned n) {
     return rounds > n ? n : rounds > 1 ? rounds : 1;
 }
 
+static double half_of(const struct collected *collected, const struct collected_cell *cell) {
+    if (cell->n_many > 0)
+        return estimate_half_of_many(&cell->many, rounds_of(collected, cell->n));
+    return cell->n_intervals > 0 ? sqrt(cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals))
+                                 : NAN;
+}
+
 static void write_metric(const struct collected *collected, struct snapshot *out, size_t scope, size_t metric) {
     const struct snapshot_layout *layout = out->layout;
     const struct collected_cell *cell = cell_of(collected, layout, scope, metric);
-    double a, b, k, half = NAN;
+    double a, b, k;
     if (cell->n == 0)
         return; // as in the last snapshot
-    double value = cell->gauges / cell->n;
+    double value = cell->gauges / cell->n, half = half_of(collected, cell);
     if (find_totals(out, scope, metric, &a, &b, &k) && cell->denominator_now > cell->denominator)
         value = k * (cell->numerator_now - cell->numerator) / (cell->denominator_now - cell->denominator);
-    if (cell->n_intervals > 0)
-        half = sqrt(cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals));
     double low = value - half;
     out->values[snapshot_metric(layout, scope, metric)] = value;
     out->values[snapshot_low(layout, scope, metric)] = value >= 0 && low < 0 ? 0 : low;
     out->values[snapshot_high(layout, scope, metric)] = value + half;
     out->absent[snapshot_state(layout, scope, metric)] = ABSENT_NOT;
+    out->quality[snapshot_state(layout, scope, metric)] =
+        (uint8_t)estimate_quality_of(&layout->catalog->metrics[layout->plan->metrics[metric].metric], value, half);
 }
 
 static void subtract(struct snapshot *out, const struct snapshot *before, size_t at) {

@@ -65,6 +65,7 @@ int quick_setup_new(const struct options *options, struct errors *errors, struct
     setup->textfile.folder = NULL;
     setup->quiet = true;
     setup->whole_rounds = options->measure.interval_seconds > 0; // an interval is what was counted in it
+    setup->many_rounds = true;
     r = fit_rounds(setup, own.measure.snapshot_seconds * SECOND_NS, errors);
     if (r < 0)
         load_free(setup);

@@ -54,6 +54,7 @@ struct setup {
     bool quiet;              // nobody waits for its end: the log says nothing of it
     uint64_t round_least_ns; // as of a plan_request
     bool whole_rounds;       // as of a sampler_request
+    bool many_rounds;        // snapshots tell what many rounds come to together: core/tally/derive.h
     struct core_type types[SETUP_TYPES_MAX];
     size_t n_types;           // at least 1
     size_t n_boxes;           // after them: kinds of PMUs outside the cores (daemon/uncore/)

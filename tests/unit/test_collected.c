@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/base/student.h"
 #include "daemon/measure/collected.h"
 #include "tests/unit/exporter_host.h"
 
@@ -178,6 +179,59 @@ static void test_counts_are_those_since_the_beginning_and_unknown_under_another_
     end(&m);
 }
 
+// What averages out, what stays, and the least of a round.
+static void set_many(struct measured *m, const char *name, struct estimate_rounds_of many) {
+    if (!m->next->many)
+        snapshot_tell_many(m->next);
+    assert_non_null(m->next->many);
+    m->next->many[snapshot_state(m->host.layout, 0, host_metric(&m->host, name))] = many;
+}
+
+static void test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    for (int round = 0; round < 4; round++) {
+        set_gauge(&m, "odd", 10, round == 0 ? NAN : 5);
+        set_many(&m, "odd", (struct estimate_rounds_of){round == 0 ? NAN : 0.04 * round, 0, INFINITY, 0});
+        take(&m, SECOND_NS);
+    }
+    double half = 1.959964 * sqrt(0.12 / 4); // the newest variance; all four rounds count
+    expect(&m, "odd", 10, 10 - half, 10 + half);
+    set_gauge(&m, "odd", 10, 5);
+    set_many(&m, "odd", (struct estimate_rounds_of){0.05, 0.1, 4, 0});
+    take(&m, SECOND_NS);
+    // a hundredth stays however many rounds there are, and is known: 4 degrees of freedom become 16
+    half = student_95(4 * 4) * sqrt(0.05 / 5 + 0.01);
+    expect(&m, "odd", 10, 10 - half, 10 + half);
+    set_gauge(&m, "odd", 10, 5);
+    set_many(&m, "odd", (struct estimate_rounds_of){0, 0, 4, 0.6});
+    take(&m, SECOND_NS);
+    half = 1.959964 * 0.6 / sqrt(6);
+    expect(&m, "odd", 10, 10 - half, 10 + half);
+    end(&m);
+}
+
+// Too few windows in the end: what was known before is of another time.
+static void test_there_is_no_interval_where_the_newest_snapshot_knows_none(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    for (int round = 0; round < 3; round++) {
+        set_gauge(&m, "odd", 10, 5);
+        set_many(&m, "odd", (struct estimate_rounds_of){round < 2 ? 0.04 : NAN, 0, INFINITY, 0});
+        take(&m, SECOND_NS);
+    }
+    struct view *view;
+    struct snapshot *result = collected_result(m.collected, &view);
+    assert_non_null(result);
+    size_t metric = host_metric(&m.host, "odd");
+    assert_true(isnan(result->values[snapshot_high(m.host.layout, 0, metric)]));
+    assert_int_equal(result->quality[snapshot_state(m.host.layout, 0, metric)], ESTIMATE_NONE);
+    snapshot_unref(result);
+    end(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_value_is_what_its_totals_grew_by_not_the_mean_of_its_gauges),
@@ -185,6 +239,8 @@ int main(void) {
         cmocka_unit_test(test_no_interval_goes_below_0_for_what_is_not_negative),
         cmocka_unit_test(test_snapshots_within_a_round_do_not_make_it_more_or_less_certain),
         cmocka_unit_test(test_counts_are_those_since_the_beginning_and_unknown_under_another_plan),
+        cmocka_unit_test(test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them),
+        cmocka_unit_test(test_there_is_no_interval_where_the_newest_snapshot_knows_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
