@@ -10,7 +10,7 @@
 #include "core/base/decimal.h"
 #include "core/compare/difference.h"
 #include "daemon/base/terminal.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "daemon/engine/replay.h"
 #include "daemon/uncore/uncore_setup.h"
 
@@ -56,14 +56,14 @@ struct virtual_time {
 struct playing {
     const struct diff_part *part;
     struct stretch *stretch;
+    struct engines engines; // the core type's, then its boxes'
     size_t n;
     uint64_t first_ns, taken_from_ns, taken_to_ns;
     double seconds; // from the beginning of the recording
     struct terminal_progress progress;
 };
 
-// Of the core type.
-static int take(struct playing *playing, const struct snapshot *snapshot) {
+static int take_cores(struct playing *playing, const struct snapshot *snapshot) {
     if (playing->n++ == 0)
         playing->first_ns = snapshot->start_ns;
     double seconds = playing->seconds = (double)(snapshot->end_ns - playing->first_ns) / SECOND_NS;
@@ -84,34 +84,21 @@ static int take_boxes(struct playing *playing, size_t source, const struct snaps
     return wanted ? stretch_take(playing->stretch, source, snapshot) : 0;
 }
 
-struct players {
-    struct engine *engines[SETUP_TYPES_MAX]; // the core type's, then its boxes'
-    uint64_t deadlines_ns[SETUP_TYPES_MAX];
-    size_t n;
-};
-
-static int step(struct players *players, size_t i, uint64_t now_ns, struct playing *playing) {
-    struct engine *engine = players->engines[i];
-    struct snapshot *snapshot = NULL;
-    int r = engine->ops->step(engine, now_ns, &players->deadlines_ns[i], &snapshot);
-    if (r >= 0 && snapshot && snapshot->sequence > 0)
-        r = i == 0 ? take(playing, snapshot) : take_boxes(playing, i, snapshot);
-    snapshot_unref(snapshot);
-    return r;
+static int take(size_t i, struct snapshot *snapshot, void *context) {
+    if (snapshot->sequence == 0)
+        return 0;
+    return i == 0 ? take_cores(context, snapshot) : take_boxes(context, i, snapshot);
 }
 
-static int run(struct players *players, struct virtual_time *time, struct playing *playing) {
+static int run(struct playing *playing, const struct clocks *clocks, struct virtual_time *time) {
     int r = 0;
     bool over = false;
     while (r >= 0 && !over) {
-        uint64_t next_ns = UINT64_MAX;
+        uint64_t next_ns;
+        r = engines_step(&playing->engines, clocks, take, playing, &next_ns);
         over = true;
-        for (size_t i = 0; i < players->n && r >= 0; i++) {
-            if (players->deadlines_ns[i] <= time->now_ns)
-                r = step(players, i, time->now_ns, playing);
-            next_ns = players->deadlines_ns[i] < next_ns ? players->deadlines_ns[i] : next_ns;
-            over = over && replay_is_over(players->engines[i]);
-        }
+        for (size_t i = 0; i < playing->engines.n; i++)
+            over = over && replay_is_over(playing->engines.of[i]);
         time->now_ns = next_ns > time->now_ns ? next_ns : time->now_ns;
     }
     terminal_progress_end(&playing->progress);
@@ -121,16 +108,12 @@ static int run(struct players *players, struct virtual_time *time, struct playin
 static int play(struct setup *setup, struct playing *playing, struct errors *errors) {
     struct virtual_time time = {.now_ns = (uint64_t)SECOND_NS};
     const struct clocks clocks = clocks_virtual(&time.now_ns);
-    struct players players = {.n = 0};
     struct self self;
     self_init(&self, &clocks, setup_n_cpus(setup), time.now_ns);
-    int r = engine_new_all(setup, &self, NULL, time.now_ns, errors, players.engines, &players.n);
+    int r = engines_init(&playing->engines, setup, &self, NULL, time.now_ns, errors);
     if (r >= 0)
-        r = run(&players, &time, playing);
-    while (players.n > 0) {
-        players.n--;
-        players.engines[players.n]->ops->free(players.engines[players.n]);
-    }
+        r = run(playing, &clocks, &time);
+    engines_deinit(&playing->engines);
     return r;
 }
 

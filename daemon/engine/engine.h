@@ -67,33 +67,9 @@ struct engine {
     const struct engine_ops *ops;
 };
 
-// Makes the engine of one of the setup's types, which is no replay; as engine_new_all. `first` is that of the first
-// core type, NULL for itself.
+// Makes the engine of one of the setup's types, which is no replay; as engines_init (engines.h). `first` is that of the
+// first core type, NULL for itself. `newest` may be NULL.
 int engine_new(struct setup *setup, struct core_type *type, struct self *self, const struct shown *newest,
                struct engine *first, uint64_t now_ns, struct errors *errors, struct engine **out);
-
-// Makes the engines for the setup's core types, which share the cost in `self` and what they know of one another in
-// `newest`, which may be NULL. Everything is borrowed, `errors` only until all have a plan. Returns 0, -EINVAL with the
-// reason in `errors`, -ENOMEM or another negative errno; even then the caller must free the engines in `out`.
-int engine_new_all(struct setup *setup, struct self *self, const struct shown *newest, uint64_t now_ns,
-                   struct errors *errors, struct engine *out[SETUP_TYPES_MAX], size_t *n);
-
-// Makes the readers those of all engines.
-void engine_attend_all(struct engine *const *engines, size_t n, struct readers *readers);
-
-bool engine_all_have_plans(struct engine *const engines[], size_t n);
-
-// Appends a line of what is wrong with the daemon itself to the answer to `status` (daemon/run/control.h).
-void engine_tell_trouble(const char *name, const char *text, const char *remedy, struct text *out);
-
-// Appends what is wrong with the daemon itself as its engines know it, as lines of the control socket's `status`
-// (daemon/run/control.h). `n` are the core types. Returns 0 or -ENOMEM.
-int engine_tell_all(struct engine *const engines[], size_t n, struct text *out);
-
-// Hands the counters of all engines over for so long from now; 0 takes them back. Returns 0 or a negative errno.
-int engine_yield_all(struct engine *const engines[], size_t n, double seconds);
-
-// Shows the set-up's present platform on all pages that can change.
-void engine_refresh_all(struct engine *const engines[], size_t n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/diagnosis/next.h"
 #include "core/plan/plan_possible.h"
 #include "daemon/base/log.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "daemon/engine/newest.h"
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
@@ -30,10 +30,8 @@ struct session {
     uint64_t virtual_ns; // of a simulated host
     struct clocks clocks;
     struct self self;
-    struct engine *engines[SETUP_TYPES_MAX];
-    size_t n;
+    struct engines engines;
     struct newest newest; // what they told last, for counts that one has from another
-    uint64_t deadlines_ns[SETUP_TYPES_MAX];
     struct collected *whole[SETUP_TYPES_MAX], *interval[SETUP_TYPES_MAX];
     size_t taken[SETUP_TYPES_MAX]; // snapshots since the last change of plan
     struct span_ns {
@@ -74,7 +72,7 @@ static bool tells_memory(const struct catalog *catalog) {
 static struct output_head head_of(const struct session *s) {
     struct output_head head = {
         .hostname = s->setup->hostname, .how = s->request->how, .simulated = s->simulated, .n_memory = 0};
-    for (size_t i = s->setup->n_types; i < s->n; i++)
+    for (size_t i = s->setup->n_types; i < s->engines.n; i++)
         head.n_memory += tells_memory(s->setup->types[i].source->catalog);
     return head;
 }
@@ -163,7 +161,7 @@ static bool add_next_groups(const struct report *reports, size_t n, struct text 
 static bool is_time_to_look(const struct session *s, uint64_t now_ns) {
     double share = (double)(now_ns - s->begun_ns) / (double)(s->end_ns - s->begun_ns);
     bool ready = s->deeper < DEEPER_MAX && share > FIRST_LOOK && share < LAST_LOOK;
-    for (size_t i = 0; i < s->n && ready; i++)
+    for (size_t i = 0; i < s->engines.n && ready; i++)
         ready = s->taken[i] >= ROUNDS_TO_JUDGE;
     return ready && !s->request->options->measure.groups;
 }
@@ -181,16 +179,14 @@ static int change_plan(struct session *s, uint64_t now_ns) {
         reload_deinit(&reload);
         return r == -ENOMEM ? r : 0;
     }
-    const struct reload_engines present = {s->setup, &s->self, NULL, s->engines, &s->n};
+    const struct reload_engines present = {s->setup, &s->self, NULL, &s->engines};
     r = reload_prepare(&reload, &present, now_ns, &errors);
     if (r < 0) {
         reload_deinit(&reload);
         return r == -ENOMEM ? r : 0;
     }
-    r = reload_change(&reload, s->engines, &s->n, now_ns, &s->setup);
+    r = reload_change(&reload, &s->engines, now_ns, &s->setup);
     memset(s->taken, 0, sizeof s->taken);
-    for (size_t i = 0; i < s->n; i++)
-        s->deadlines_ns[i] = now_ns;
     return r;
 }
 
@@ -198,13 +194,13 @@ static int look_deeper(struct session *s, uint64_t now_ns) {
     struct report reports[SETUP_TYPES_MAX];
     struct snapshot *snapshots[SETUP_TYPES_MAX];
     size_t n = 0;
-    while (n < s->n && make_report(s, s->whole[n], &snapshots[n], &reports[n]))
+    while (n < s->engines.n && make_report(s, s->whole[n], &snapshots[n], &reports[n]))
         n++;
     if (s->groups.length == 0)
         quick_setup_groups(s->setup, &s->groups);
     else
         s->groups.length--; // its end
-    bool found = n == s->n && add_next_groups(reports, n, &s->groups);
+    bool found = n == s->engines.n && add_next_groups(reports, n, &s->groups);
     text_append(&s->groups, "", 1);
     for (size_t i = 0; i < n; i++) {
         report_deinit(&reports[i]);
@@ -218,8 +214,10 @@ static int look_deeper(struct session *s, uint64_t now_ns) {
 
 // ---- steps ----
 
-static int take(struct session *s, size_t i, struct snapshot *snapshot) {
-    struct view *view = s->engines[i]->ops->view(s->engines[i]);
+static int take(size_t i, struct snapshot *snapshot, void *context) {
+    struct session *s = context;
+    struct view *view = engines_view(&s->engines, i);
+    newest_put(&s->newest, i, view, snapshot);
     if (snapshot->sequence == 0 || !view)
         return 0;
     int r = collected_take(s->whole[i], view, snapshot);
@@ -233,23 +231,8 @@ static int take(struct session *s, size_t i, struct snapshot *snapshot) {
 }
 
 static int step_due(struct session *s, uint64_t *next_ns) {
-    int r = 0;
-    bool planned = true;
-    *next_ns = UINT64_MAX;
-    for (size_t i = 0; i < s->n && r >= 0; i++) {
-        struct snapshot *snapshot = NULL;
-        uint64_t now_ns = now_of(s);
-        if (s->deadlines_ns[i] <= now_ns)
-            r = s->engines[i]->ops->step(s->engines[i], now_ns, &s->deadlines_ns[i], &snapshot);
-        if (r >= 0 && snapshot) {
-            newest_put(&s->newest, i, s->engines[i]->ops->view(s->engines[i]), snapshot);
-            r = take(s, i, snapshot);
-        }
-        snapshot_unref(snapshot);
-        planned = planned && s->engines[i]->ops->view(s->engines[i]);
-        *next_ns = s->deadlines_ns[i] < *next_ns ? s->deadlines_ns[i] : *next_ns;
-    }
-    if (planned && s->begun_ns == 0) {
+    int r = engines_step(&s->engines, &s->clocks, take, s, next_ns);
+    if (s->begun_ns == 0 && engines_have_plans(&s->engines)) {
         double seconds = s->request->options->measure.seconds;
         s->begun_ns = now_of(s);
         s->end_ns = s->begun_ns + (uint64_t)((seconds > 0 ? seconds : SESSION_SECONDS) / NS);
@@ -268,8 +251,8 @@ static bool is_over(const struct session *s, uint64_t now_ns) {
     if (s->begun_ns == 0 || now_ns < s->end_ns)
         return false;
     bool complete = true;
-    for (size_t i = 0; i < s->n; i++) {
-        struct view *view = s->engines[i]->ops->view(s->engines[i]);
+    for (size_t i = 0; i < s->engines.n; i++) {
+        struct view *view = engines_view(&s->engines, i);
         uint64_t patience_ns = view ? view->layout->plan->round_ns + view->interval_ns : 0;
         complete = complete && ((s->taken[i] > 0 && !is_ending(s, i, now_ns)) || now_ns > s->end_ns + patience_ns);
     }
@@ -307,7 +290,7 @@ static int tell_whole(struct session *s) {
     size_t n = 0;
     bool any = false;
     const struct output_head head = head_of(s);
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->engines.n; i++) {
         if (!make_report(s, s->whole[i], &snapshots[n], &reports[n]))
             continue;
         reports[n].to_seconds = seconds_since(s, snapshots[n]->end_ns);
@@ -334,8 +317,8 @@ static int begin(struct session *s) {
     s->virtual_ns = (uint64_t)(1 / NS);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), now_of(s));
     s->self.budget.allowed *= COSTS_MORE;
-    int r = engine_new_all(s->setup, &s->self, &s->newest.shown, now_of(s), s->errors, s->engines, &s->n);
-    for (size_t i = 0; i < s->n; i++) {
+    int r = engines_init(&s->engines, s->setup, &s->self, &s->newest.shown, now_of(s), s->errors);
+    for (size_t i = 0; i < s->engines.n; i++) {
         s->whole[i] = collected_new(false);
         s->interval[i] = collected_new(false);
         if (!s->whole[i] || !s->interval[i])
@@ -345,14 +328,11 @@ static int begin(struct session *s) {
 }
 
 static void end(struct session *s) {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->engines.n; i++) {
         collected_free(s->interval[i]);
         collected_free(s->whole[i]);
     }
-    while (s->n > 0) {
-        struct engine *engine = s->engines[--s->n];
-        engine->ops->free(engine);
-    }
+    engines_deinit(&s->engines);
     newest_deinit(&s->newest);
     text_free(&s->groups);
     load_free(s->setup);

@@ -11,7 +11,7 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "daemon/run/protection.h"
 
 enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000, CHANGED_US = 50000, HOST_MAX = 80 };
@@ -384,7 +384,7 @@ void listening_tell(const struct listening *listening, const struct protection *
     const char *remedy = find_unwise(listening, protection_web(protection), true, text, sizeof text);
     protection_tell(protection, out);
     if (remedy)
-        engine_tell_trouble("password_without_tls", text, remedy, out);
+        engines_tell_trouble("password_without_tls", text, remedy, out);
     for (size_t i = 0; i < listening->n; i++) {
         const struct awaited *address = &listening->addresses[i];
         unsigned port = http_server_port(listening->server, address->place);

@@ -11,7 +11,7 @@
 
 #include "config/web/web_config.h"
 #include "daemon/base/log.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "exporters/http/http_listen.h"
 
 // RETRY_LOOKS: what is wrong is read again after so many looks, as a file that it names may be there by then.
@@ -258,7 +258,7 @@ void protection_tell(const struct protection *protection, struct text *out) {
     if (!isnan(end_seconds))
         text_format(out, "certificate %.0f\n", end_seconds);
     if (protection->wrong_looks > 0)
-        engine_tell_trouble("web_configuration", "the web configuration has changed, and is not in force",
+        engines_tell_trouble("web_configuration", "the web configuration has changed, and is not in force",
                             "topdownd's log says why ('journalctl -u topdownd'): it goes on with the one before, and "
                             "reads it again by itself",
                             out);

@@ -112,7 +112,7 @@ static int make(struct reload *reload, const struct reload_engines *present, siz
                 struct errors *errors) {
     struct snapshot *snapshot = NULL;
     uint64_t deadline_ns;
-    int r = engine_new(reload->next, &reload->next->types[i], present->self, present->newest, present->engines[0],
+    int r = engine_new(reload->next, &reload->next->types[i], present->self, present->newest, present->engines->of[0],
                        now_ns, errors, &reload->engines[i]);
     if (r < 0)
         return r;
@@ -138,11 +138,11 @@ static void abandon(struct reload *reload, size_t n) {
 static int prepare(struct reload *reload, const struct reload_engines *present, size_t i, uint64_t now_ns,
                    struct errors *errors) {
     const struct engine_change change = {
-        .setup = reload->next, .type = &reload->next->types[i], .first = present->engines[0], .now_ns = now_ns};
+        .setup = reload->next, .type = &reload->next->types[i], .first = present->engines->of[0], .now_ns = now_ns};
     int from = present_of(present->setup, reload->next, i);
     if (from < 0)
         return make(reload, present, i, now_ns, errors);
-    struct engine *engine = present->engines[from];
+    struct engine *engine = present->engines->of[from];
     int r = engine->ops->prepare(engine, &change, errors);
     if (r == 0)
         reload->engines[i] = engine;
@@ -151,15 +151,15 @@ static int prepare(struct reload *reload, const struct reload_engines *present, 
 
 static void find_leaving(struct reload *reload, const struct reload_engines *present) {
     size_t n = n_types(reload->next), n_leaving = 0;
-    reload->other_kinds = n != *present->n;
+    reload->other_kinds = n != present->engines->n;
     memset(reload->leaving, 0, sizeof reload->leaving);
-    for (size_t k = 0; k < *present->n; k++) {
+    for (size_t k = 0; k < present->engines->n; k++) {
         bool stays = false;
         for (size_t i = 0; i < n; i++)
-            stays = stays || reload->engines[i] == present->engines[k];
+            stays = stays || reload->engines[i] == present->engines->of[k];
         if (!stays)
-            reload->leaving[n_leaving++] = present->engines[k];
-        reload->other_kinds = reload->other_kinds || !stays || reload->engines[k] != present->engines[k];
+            reload->leaving[n_leaving++] = present->engines->of[k];
+        reload->other_kinds = reload->other_kinds || !stays || reload->engines[k] != present->engines->of[k];
     }
 }
 
@@ -186,14 +186,14 @@ void reload_abandon(struct reload *reload) {
     reload_deinit(reload);
 }
 
-int reload_change(struct reload *reload, struct engine *engines[SETUP_TYPES_MAX], size_t *n, uint64_t now_ns,
-                  struct setup **setup) {
+int reload_change(struct reload *reload, struct engines *engines, uint64_t now_ns, struct setup **setup) {
     int r = 0;
-    *n = n_types(reload->next);
-    for (size_t i = 0; i < *n && r == 0; i++)
+    engines->n = n_types(reload->next);
+    for (size_t i = 0; i < engines->n && r == 0; i++)
         if (!reload->made[i])
             r = reload->engines[i]->ops->change(reload->engines[i], now_ns);
-    memcpy(engines, reload->engines, sizeof reload->engines);
+    memcpy(engines->of, reload->engines, sizeof reload->engines);
+    engines_wake(engines);
     for (size_t i = 0; i < SETUP_TYPES_MAX; i++)
         if (reload->leaving[i])
             reload->leaving[i]->ops->free(reload->leaving[i]);

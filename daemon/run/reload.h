@@ -10,7 +10,7 @@
 
 #include "daemon/base/options.h"
 #include "daemon/base/self.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "daemon/source/setup.h"
 
 #define RELOAD_WAIT_NS UINT64_C(10000000000)
@@ -32,8 +32,7 @@ struct reload_engines {
     const struct setup *setup;
     struct self *self;
     const struct shown *newest;
-    struct engine *const *engines;
-    const size_t *n;
+    const struct engines *engines;
 };
 
 // Loads what is to follow `present`. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM or another negative
@@ -57,10 +56,9 @@ int reload_prepare(struct reload *reload, const struct reload_engines *present, 
 // Gives up what was prepared and what waits.
 void reload_abandon(struct reload *reload);
 
-// Changes all engines, which are those of the new types then, and *setup, whose old one is freed. Returns 0, or a
-// negative errno that ends the daemon.
-int reload_change(struct reload *reload, struct engine *engines[SETUP_TYPES_MAX], size_t *n, uint64_t now_ns,
-                  struct setup **setup);
+// Changes all engines, which are those of the new types then and due, and *setup, whose old one is freed. Returns 0, or
+// a negative errno that ends the daemon.
+int reload_change(struct reload *reload, struct engines *engines, uint64_t now_ns, struct setup **setup);
 
 void reload_deinit(struct reload *reload);
 

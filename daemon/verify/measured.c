@@ -10,7 +10,7 @@
 
 #include "core/diagnosis/bound.h"
 #include "daemon/base/clocks.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
 #include "daemon/report/report.h"
@@ -27,8 +27,7 @@ struct session {
     uint64_t virtual_ns; // of a simulated host
     struct clocks clocks;
     struct self self;
-    struct engine *engines[SETUP_TYPES_MAX];
-    size_t n;
+    struct engines engines; // the CPU's alone
     struct collected *collected;
     size_t taken;
     uint64_t begun_ns, first_ns;
@@ -66,8 +65,12 @@ static double total_of(const struct snapshot *snapshot, const struct measured_to
 }
 
 // Snapshots come where rounds end, and so do the totals. The kernel's iterations are read at once.
-static int take(struct session *s, struct view *view, const struct snapshot *snapshot) {
+static int take(size_t i, struct snapshot *snapshot, void *context) {
+    struct session *s = context;
     struct measured *out = s->out;
+    struct view *view = engines_view(&s->engines, i);
+    if (snapshot->sequence == 0 || !view)
+        return 0;
     double iterations = iterations_of(s);
     bool first = s->taken++ == 0;
     if (first) {
@@ -131,15 +134,10 @@ static bool is_over(const struct session *s) {
 static int measure_on(struct session *s) {
     int r = 0;
     while (r >= 0 && !is_over(s)) {
-        struct snapshot *snapshot = NULL;
-        uint64_t deadline_ns = now_of(s);
-        r = s->engines[0]->ops->step(s->engines[0], now_of(s), &deadline_ns, &snapshot);
-        struct view *view = r >= 0 ? s->engines[0]->ops->view(s->engines[0]) : NULL;
-        if (r >= 0 && snapshot && snapshot->sequence > 0 && view)
-            r = take(s, view, snapshot);
-        snapshot_unref(snapshot);
+        uint64_t next_ns;
+        r = engines_step(&s->engines, &s->clocks, take, s, &next_ns);
         if (r >= 0)
-            wait_until(s, deadline_ns);
+            wait_until(s, next_ns);
     }
     return r < 0 ? r : s->taken > 1 ? 0 : -ETIME;
 }
@@ -157,7 +155,9 @@ static int begin(struct session *s, struct errors *errors) {
         return -ENOMEM;
     s->begun_ns = now_of(s);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), s->begun_ns);
-    return engine_new_all(s->setup, &s->self, NULL, s->begun_ns, errors, s->engines, &s->n);
+    int r = engine_new(s->setup, &s->setup->types[0], &s->self, NULL, NULL, s->begun_ns, errors, &s->engines.of[0]);
+    s->engines.n = r == 0;
+    return r;
 }
 
 int measured_take(const struct measured_request *request, struct measured *out, struct errors *errors) {
@@ -172,10 +172,7 @@ int measured_take(const struct measured_request *request, struct measured *out, 
         r = measure_on(&s);
     if (r >= 0)
         r = judge(&s);
-    while (s.n > 0) {
-        s.n--;
-        s.engines[s.n]->ops->free(s.engines[s.n]);
-    }
+    engines_deinit(&s.engines);
     collected_free(s.collected);
     load_free(s.setup);
     return r < 0 ? r : 0;

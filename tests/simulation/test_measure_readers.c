@@ -39,7 +39,7 @@ static void host_init(struct host *host, unsigned n_cpus) {
     topology_free(host->measuring.setup.types[0].topology);
     assert_int_equal(pmu_sim_topology(scenario, NULL, &host->measuring.setup.types[0].topology), 0);
     measuring_start(&host->measuring);
-    engine_attend_all(&host->measuring.engine, 1, &host->readers);
+    host->measuring.engine->ops->attend(host->measuring.engine, &host->readers);
 }
 
 // Goes on to the next snapshot; `read`: somebody has read CPUs meanwhile.

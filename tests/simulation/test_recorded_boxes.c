@@ -13,7 +13,7 @@
 
 #include "core/spec/catalog_same.h"
 #include "daemon/base/clocks.h"
-#include "daemon/engine/engine.h"
+#include "daemon/engine/engines.h"
 #include "daemon/engine/measure.h"
 #include "daemon/engine/replay.h"
 #include "daemon/uncore/uncore_setup.h"
@@ -28,9 +28,8 @@ struct host {
     struct setup *setup;
     struct self self;
     struct clocks clocks;
-    uint64_t now_ns, deadlines_ns[SETUP_TYPES_MAX];
-    struct engine *engines[SETUP_TYPES_MAX]; // NULL: not measured
-    size_t n;
+    uint64_t now_ns;
+    struct engines engines; // one that is NULL is not measured
     struct snapshot *made[SETUP_TYPES_MAX][SNAPSHOTS_MAX];
     size_t n_made[SETUP_TYPES_MAX];
 };
@@ -77,23 +76,23 @@ static void open_host_of(struct host *host, enum pmu_kind pmu, bool vendors) {
     host->now_ns = UINT64_C(1000000000);
     host->clocks = clocks_virtual(&host->now_ns);
     self_init(&host->self, &host->clocks, setup_n_cpus(host->setup), host->now_ns);
-    r = engine_new_all(host->setup, &host->self, NULL, host->now_ns, &errors, host->engines, &host->n);
+    r = engines_init(&host->engines, host->setup, &host->self, NULL, host->now_ns, &errors);
     assert_int_equal(r, 0);
-    assert_int_equal(host->n, KINDS);
+    assert_int_equal(host->engines.n, KINDS);
 }
 
 static void open_host(struct host *host, enum pmu_kind pmu) { open_host_of(host, pmu, false); }
 
 // Ends measuring, so that all is written; snapshots stay.
 static void end_engines(struct host *host) {
-    for (size_t i = host->n; i-- > 0;)
-        if (host->engines[i])
-            host->engines[i] = host->engines[i]->ops->free(host->engines[i]);
+    for (size_t i = host->engines.n; i-- > 0;)
+        if (host->engines.of[i])
+            host->engines.of[i] = host->engines.of[i]->ops->free(host->engines.of[i]);
 }
 
 static void close_host(struct host *host) {
     end_engines(host);
-    for (size_t i = 0; i < host->n; i++)
+    for (size_t i = 0; i < host->engines.n; i++)
         for (size_t j = 0; j < host->n_made[i]; j++)
             snapshot_unref(host->made[i][j]);
     host->setup->config->specs.path = NULL;
@@ -103,8 +102,8 @@ static void close_host(struct host *host) {
 
 static void step(struct host *host, size_t i) {
     struct snapshot *snapshot = NULL;
-    struct engine *engine = host->engines[i];
-    assert_int_equal(engine->ops->step(engine, host->now_ns, &host->deadlines_ns[i], &snapshot), 0);
+    struct engine *engine = host->engines.of[i];
+    assert_int_equal(engine->ops->step(engine, host->now_ns, &host->engines.deadlines_ns[i], &snapshot), 0);
     if (!snapshot)
         return;
     assert_true(host->n_made[i] < SNAPSHOTS_MAX);
@@ -115,12 +114,12 @@ static void step(struct host *host, size_t i) {
 static void run_until(struct host *host, uint64_t end_ns) {
     while (host->now_ns < end_ns) {
         uint64_t next_ns = UINT64_MAX;
-        for (size_t i = 0; i < host->n; i++) {
-            if (!host->engines[i])
+        for (size_t i = 0; i < host->engines.n; i++) {
+            if (!host->engines.of[i])
                 continue;
-            if (host->deadlines_ns[i] <= host->now_ns)
+            if (host->engines.deadlines_ns[i] <= host->now_ns)
                 step(host, i);
-            next_ns = host->deadlines_ns[i] < next_ns ? host->deadlines_ns[i] : next_ns;
+            next_ns = host->engines.deadlines_ns[i] < next_ns ? host->engines.deadlines_ns[i] : next_ns;
         }
         host->now_ns = next_ns > host->now_ns ? next_ns : host->now_ns;
     }
@@ -132,8 +131,8 @@ static void run_for(struct host *host, double seconds) { run_until(host, host->n
 static void play(struct host *replay) {
     for (;;) {
         bool over = true;
-        for (size_t i = 0; i < replay->n; i++)
-            over = over && replay_is_over(replay->engines[i]);
+        for (size_t i = 0; i < replay->engines.n; i++)
+            over = over && replay_is_over(replay->engines.of[i]);
         if (over)
             return;
         run_until(replay, replay->now_ns + 1);
@@ -206,11 +205,11 @@ static void measure_again(struct host *host) {
     const struct measure_request request = {.setup = host->setup,
                                             .type = &host->setup->types[KINDS - 1],
                                             .self = &host->self,
-                                            .first = host->engines[0],
+                                            .first = host->engines.of[0],
                                             .seed = 1,
                                             .now_ns = host->now_ns};
-    assert_int_equal(measure_new(&request, &errors, &host->engines[KINDS - 1]), 0);
-    host->deadlines_ns[KINDS - 1] = 0;
+    assert_int_equal(measure_new(&request, &errors, &host->engines.of[KINDS - 1]), 0);
+    host->engines.deadlines_ns[KINDS - 1] = 0;
 }
 
 static bool has_a_gauge(const struct snapshot *snapshot) {
@@ -228,7 +227,7 @@ static void test_a_kind_that_goes_and_comes_again_is_replayed(void **state) {
     struct host live, again;
     open_host(&live, PMU_SIM);
     run_for(&live, 7);
-    live.engines[KINDS - 1] = live.engines[KINDS - 1]->ops->free(live.engines[KINDS - 1]);
+    live.engines.of[KINDS - 1] = live.engines.of[KINDS - 1]->ops->free(live.engines.of[KINDS - 1]);
     size_t before = live.n_made[KINDS - 1];
     run_for(&live, 5);
     measure_again(&live);
