@@ -67,9 +67,8 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
-    *s = (struct sampler){.plan = plan, .topology = topology, .whole_rounds = request->whole_rounds};
-    uint64_t interval_ns = request->whole_rounds ? plan->round_ns : request->interval_ns;
-    s->schedule = schedule_of(plan, topology->n_cores, interval_ns, request->seed);
+    *s = (struct sampler){.plan = plan, .topology = topology, .whole_rounds = request->interval_ns == 0};
+    s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
     s->guest_clock = request->guests ? request->busy_clock : NULL;

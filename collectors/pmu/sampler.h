@@ -33,9 +33,8 @@ struct sampler_request {
     struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: cores that sleep are treated like others
     bool guests;                   // tell for how long guests had CPUs, as far as the clock knows
-    uint64_t interval_ns;          // between readings, as nearly as slots allow
-    bool whole_rounds;             // readings tell of one round of all cores, with all that was counted in it and
-                                   // nothing else; interval_ns is not used
+    uint64_t interval_ns;          // between readings, as nearly as slots allow; 0: readings tell of one round of all
+                                   // cores, with all that was counted in it and nothing else
     uint64_t seed, first_round;
 };
 

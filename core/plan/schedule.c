@@ -54,7 +54,7 @@ struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t in
     schedule.n_entries = (unsigned)plan->n_round - (plan->idle_ns > 0);
     schedule.tick_ns = plan->slot_ns;
     schedule.n_pieces = plan->idle_ns > 0 ? divide(plan->round_ns, SCHEDULE_PIECE_NS, schedule.n_ticks) : 0;
-    schedule.n_intervals = divide(plan->round_ns, interval_ns, schedule.n_ticks);
+    schedule.n_intervals = interval_ns > 0 ? divide(plan->round_ns, interval_ns, schedule.n_ticks) : 1;
     size_t most = n_cores / SCHEDULE_COHORT_CORES;
     schedule.n_cohorts = most < 1 ? 1 : most < schedule.n_intervals ? (unsigned)most : schedule.n_intervals;
     return schedule;

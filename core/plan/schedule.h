@@ -51,7 +51,7 @@ struct schedule {
     unsigned n_cohorts;   // at least 1, and no more than intervals
 };
 
-// interval_ns: the time between two snapshots, as nearly as slots allow.
+// interval_ns: the time between two snapshots, as nearly as slots allow; 0: a whole round.
 struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t interval_ns, uint64_t seed);
 
 // How long an idle piece of the plan is, about; 0: there are none.

@@ -14,9 +14,9 @@
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
+#include "daemon/engine/plan_view.h"
 #include "daemon/memory/memory_watch.h"
 #include "daemon/run/load.h"
-#include "daemon/run/plan_view.h"
 #include "daemon/run/summary.h"
 #include "exporters/json/json.h"
 #include "exporters/series/series.h"
@@ -209,7 +209,7 @@ static void explain_cost(const struct setup *setup, const struct core_type *type
     const struct topology *topology = type->topology;
     size_t files = source_files(type->source, plan, topology->n_cpus);
     char size[DECIMAL_SIZE_MAX];
-    struct schedule schedule = schedule_of(plan, topology->n_cores, setup->profile->settings.interval_ns, 0);
+    struct schedule schedule = schedule_of(plan, topology->n_cores, setup_interval_ns(setup), 0);
     text_format(out, "\nA round takes %.2f s", (double)plan->round_ns * 1e-9);
     if (plan_n_rotating(plan) > 0)
         text_format(out, ", in slots of %.0f ms", (double)plan->slot_ns * 1e-6);

@@ -18,7 +18,6 @@ struct collector {
     struct source *source;
     struct self *self;
     uint64_t interval_ns, seed;
-    bool whole_rounds;
     struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: it is not known which cores sleep
     struct run run, stopped;       // the next sampler takes over what it can use of the stopped one
@@ -39,11 +38,8 @@ int collector_new(const struct collector_request *request, struct errors *errors
     struct collector *c = calloc(1, sizeof *c);
     if (!c)
         return -ENOMEM;
-    *c = (struct collector){.source = source,
-                            .self = request->self,
-                            .interval_ns = request->interval_ns,
-                            .whole_rounds = request->whole_rounds,
-                            .seed = request->seed};
+    *c = (struct collector){
+        .source = source, .self = request->self, .interval_ns = request->interval_ns, .seed = request->seed};
     int r = source_pmu(source, request->now_ns, errors, &c->pmu);
     if (r == 0 && !source->simulated && host_busy_new(source->roots.procfs, &c->busy_clock) == -ENOMEM)
         r = -ENOMEM;
@@ -100,7 +96,6 @@ int collector_start(struct collector *c, struct snapshot_layout *layout) {
                                             .busy_clock = c->busy_clock,
                                             .guests = c->source->exclude_guest,
                                             .interval_ns = c->interval_ns,
-                                            .whole_rounds = c->whole_rounds,
                                             .seed = c->seed,
                                             .first_round = c->next_round};
     int r = sampler_new(&request, &c->run.sampler);

@@ -477,8 +477,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
     budget_boxes_init(&m->pace.boxes, (double)request->now_ns * 1e-9);
     const struct collector_request collector = {.source = type->source,
                                                 .self = request->self,
-                                                .interval_ns = setup->profile->settings.interval_ns,
-                                                .whole_rounds = setup->whole_rounds,
+                                                .interval_ns = setup_interval_ns(setup),
                                                 .seed = request->seed,
                                                 .now_ns = request->now_ns};
     type->source->newest = request->newest;

@@ -74,8 +74,7 @@ static int make_collector(struct measure_next *next, const struct measure *m, st
     struct source *source = next->to.type->source;
     const struct collector_request request = {.source = source,
                                               .self = m->self,
-                                              .interval_ns = next->to.setup->profile->settings.interval_ns,
-                                              .whole_rounds = next->to.setup->whole_rounds,
+                                              .interval_ns = setup_interval_ns(next->to.setup),
                                               .seed = m->seed,
                                               .now_ns = next->to.now_ns};
     int r = collector_new(&request, errors, &next->collector);
@@ -164,7 +163,7 @@ void measure_take_over(struct measure *m) {
     trials_stop(m->trials);
     collector_stop(m->collector);
     if (next->same) {
-        collector_change(m->collector, next->to.type->source, setup->profile->settings.interval_ns);
+        collector_change(m->collector, next->to.type->source, setup_interval_ns(setup));
     } else {
         EXCHANGE(m->collector, next->collector);
         EXCHANGE(m->trials, next->trials);

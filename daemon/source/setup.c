@@ -187,6 +187,10 @@ static int make_selections(struct setup *setup) {
     return 0;
 }
 
+uint64_t setup_interval_ns(const struct setup *setup) {
+    return setup->whole_rounds ? 0 : setup->profile->settings.interval_ns;
+}
+
 const char *setup_profile_name(const struct setup *setup) {
     const char *past = setup->types[0].source->past.profile;
     return past ? past : setup->profile->name;

@@ -53,7 +53,7 @@ struct setup {
     int steps_fd;            // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
     bool quiet;              // nobody waits for its end: the log says nothing of it
     uint64_t round_least_ns; // as of a plan_request
-    bool whole_rounds;       // as of a sampler_request
+    bool whole_rounds;       // a snapshot is of one round of all cores, and of nothing else
     bool many_rounds;        // snapshots tell what many rounds come to together: core/tally/derive.h
     struct core_type types[SETUP_TYPES_MAX];
     size_t n_types;           // at least 1
@@ -82,6 +82,9 @@ bool setup_file_exists(const char *path);
 
 // The profile in force, or in force when a replay was recorded.
 const char *setup_profile_name(const struct setup *setup);
+
+// The time between two snapshots, as of a sampler_request.
+uint64_t setup_interval_ns(const struct setup *setup);
 
 // True if the type's schedule is adaptive, or was at the beginning of a replayed recording.
 bool setup_adaptive(const struct setup *setup, const struct core_type *type);

@@ -187,6 +187,8 @@ static void change_plan(struct pipeline *p, unsigned counters) {
 // So that most tests find in a snapshot what a round has counted.
 static uint64_t interval_of(const struct pipeline *p) {
     bool few = p->layout->topology->n_cores < 2 * SCHEDULE_COHORT_CORES;
+    if (p->whole_rounds)
+        return 0;
     return p->interval_ns > 0 ? p->interval_ns : few ? p->plan->round_ns : PLAN_INTERVAL_NS;
 }
 
@@ -197,7 +199,6 @@ static void start_sampler(struct pipeline *p) {
                                                            .busy_clock = p->busy_clock,
                                                            .guests = p->busy_clock && p->busy_clock->take_guests,
                                                            .interval_ns = interval_of(p),
-                                                           .whole_rounds = p->whole_rounds,
                                                            .seed = p->seed,
                                                            .first_round = p->next_round},
                                  &p->sampler),

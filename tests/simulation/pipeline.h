@@ -97,7 +97,7 @@ struct pipeline {
     struct busy_clock *busy_clock; // NULL: cores that sleep are not told apart
     uint64_t next_round;           // where a new sampler goes on
     uint64_t interval_ns;          // between snapshots; 0: the default, but on hosts with few cores a whole round
-    bool whole_rounds;             // as of a sampler_request
+    bool whole_rounds;             // the sampler's interval is 0
     struct derive *derive;
     struct diagnosis *diagnosis;
     struct snapshot *snapshot; // the newest, NULL before the first round

@@ -344,11 +344,18 @@ static void test_snapshots_are_an_interval_apart_where_slots_allow_and_cohorts_w
         unsigned n_intervals, n_cohorts;
         bool reads_all;
     } cases[] = {{1, 2 * SECOND_NS, 4, 1, true}, // 7.78 s
-                 {15, 2 * SECOND_NS, 4, 1, true},    {16, 2 * SECOND_NS, 4, 2, true},
-                 {23, 2 * SECOND_NS, 4, 2, true},    {24, 2 * SECOND_NS, 4, 3, true},
-                 {32, 2 * SECOND_NS, 4, 4, false},   {1024, 2 * SECOND_NS, 4, 4, false},
-                 {1024, SECOND_NS, 7, 7, false},     {1024, 1, 7, 7, false}, // no more than slots
-                 {1024, 8 * SECOND_NS, 1, 1, false}, {1, 8 * SECOND_NS, 1, 1, false}};
+                 {15, 2 * SECOND_NS, 4, 1, true},
+                 {16, 2 * SECOND_NS, 4, 2, true},
+                 {23, 2 * SECOND_NS, 4, 2, true},
+                 {24, 2 * SECOND_NS, 4, 3, true},
+                 {32, 2 * SECOND_NS, 4, 4, false},
+                 {1024, 2 * SECOND_NS, 4, 4, false},
+                 {1024, SECOND_NS, 7, 7, false},
+                 {1024, 1, 7, 7, false}, // no more than slots
+                 {1024, 8 * SECOND_NS, 1, 1, false},
+                 {1, 8 * SECOND_NS, 1, 1, false},
+                 {1024, 0, 1, 1, false},
+                 {1, 0, 1, 1, false}}; // a whole round
     struct setup setup;
     (void)schedule_of_7(&setup, 1, 1);
     for (size_t i = 0; i < N_OF(cases); i++) {
