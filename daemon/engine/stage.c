@@ -5,6 +5,7 @@
 
 #include "core/plan/schedule.h"
 #include "daemon/base/log.h"
+#include "daemon/engine/plan_view.h"
 
 // A replay shows the recorded facts beside its values.
 static struct view *copy_view(struct view *view, const struct stage_request *request) {
@@ -35,43 +36,26 @@ static const char *watchdog_word(const struct source *source) {
 static uint64_t interval_of(const struct stage_request *request, const struct snapshot_layout *layout) {
     if (request->replayed || request->type->source->replayed)
         return 0; // a replay is never too old
-    const struct setup *setup = request->setup;
-    uint64_t interval_ns = setup->whole_rounds ? layout->plan->round_ns : setup->profile->settings.interval_ns;
-    struct schedule schedule = schedule_of(layout->plan, layout->topology->n_cores, interval_ns, request->seed);
+    struct schedule schedule =
+        schedule_of(layout->plan, layout->topology->n_cores, setup_interval_ns(request->setup), request->seed);
     return schedule_interval_ns(&schedule);
 }
 
+// What is running adds to what the plan and its set-up tell.
 static struct view *make_view(const struct stage_request *request, struct snapshot_layout *layout) {
-    const struct setup *setup = request->setup;
     const struct source *source = request->type->source;
     unsigned fixed = source_fixed_counters(source);
-    struct view view = {
-        .layout = layout,
-        .simulated = source->simulated,
-        .replayed = source->replayed,
-        .version = TOPDOWND_VERSION,
-        .revision = setup->revision,
-        .hostname = setup_shown_host(setup),
-        .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
-        .pmu = source->pmu_name,
-        .cpu_vendor = source->cpu.vendor,
-        .cpu_model = source->cpu.model,
-        .cpu_microarchitecture = source->microarchitecture,
-        .profile = setup_profile_name(setup),
-        .config_hash = setup->config->hash,
-        .seed = request->seed,
-        .interval_ns = interval_of(request, layout),
-        .files = {request->recording, setup->textfile.folder, source->past.version, source->past.first_type},
-        .counters.total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
-        .counters.usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
-        .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
-        .standard_error = setup->profile->settings.standard_error,
-        .max_cpu_series = setup->profile->settings.max_cpu_series,
-        .nmi_watchdog = watchdog_word(source),
-        .guests_excluded = source->exclude_guest,
-        .platform = setup->platform,
-        .pmu_errors = source->troubles.errors,
-        .n_pmu_errors = source->troubles.n};
+    bool none = request->follow.counters == 0;
+    struct view view = plan_view_facts(request->setup, request->type, layout);
+    view.seed = request->seed;
+    view.interval_ns = interval_of(request, layout);
+    view.files.recording = request->recording;
+    view.files.recorder = source->past.version;
+    view.files.elsewhere = source->past.first_type;
+    view.counters.total = none ? 0 : request->follow.most_counters + fixed;
+    view.counters.usable = none || request->none_free ? 0 : request->follow.counters + fixed;
+    view.adapt = request->adapt ? adapt_report(request->adapt) : NULL;
+    view.nmi_watchdog = watchdog_word(source);
     return copy_view(&view, request);
 }
 

@@ -12,7 +12,7 @@
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
 #include "daemon/run/load.h"
-#include "daemon/run/plan_view.h"
+#include "daemon/engine/plan_view.h"
 
 static const double NS = 1e-9;
 static const uint64_t LOOK_NS = UINT64_C(1000000000);

@@ -16,7 +16,7 @@
 #include "daemon/measure/quick_setup.h"
 #include "daemon/measure/task_counts.h"
 #include "daemon/run/load.h"
-#include "daemon/run/plan_view.h"
+#include "daemon/engine/plan_view.h"
 
 static const double NS = 1e-9;
 // Rounds tell how certain values are. Short commands get many of them; later on, reading all tasks costs too much.

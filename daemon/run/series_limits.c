@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "daemon/base/log.h"
+#include "daemon/engine/plan_view.h"
 #include "daemon/memory/memory_watch.h"
-#include "daemon/run/plan_view.h"
 #include "exporters/series/series.h"
 
 static void describe_host(const struct shown *shown, unsigned max, char *out, size_t size) {
