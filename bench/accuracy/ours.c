@@ -6,7 +6,7 @@
 #include "bench/accuracy/counters.h"
 #include "collectors/pmu/sampler.h"
 #include "core/plan/schedule.h"
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // The daemon's own way: the sampler runs the plan on the trial's counters, and derive turns its readings into
 // snapshots. Only the sums of the minute are made here, from the cells that derive adds to its totals.

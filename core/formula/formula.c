@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Compiles: turns text into steps (formula_parse.c), collects the inputs of the steps, and determines their shape
 // (formula_ratio.c, formula_degree.c). Evaluates: one pass over the steps with a stack of values.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Operations of two and three operands, for evaluation and for folding constants.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Evaluates a formula in all lanes, step by step.
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Turns text into steps by recursive descent. Operands leave their steps one after the other; an operation only needs
 // to know where its operands begin. Every function returns false after an error, which is the first and only one.

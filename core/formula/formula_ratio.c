@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Determines whether a formula is k A/B with A and B sums of counts, by evaluating it with such forms: every operand is
 // a number, a sum of events, k times a quotient of two sums, or none of these. A number more or less than a quotient is

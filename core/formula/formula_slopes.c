@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Derivatives, by the chain rule from the result back to the inputs: one pass over the steps, however many inputs.
 

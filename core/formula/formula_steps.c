@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/formula/formula_step.h"
+#include "core/formula/formula_private.h"
 
 // Writes steps and folds constants. An operand is contiguous and ends where the next begins, so it is dropped by
 // truncation, or by moving the next one over it. Folding uses formula_apply, like evaluation, so it gives the same

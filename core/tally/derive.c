@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // Creates a derive, and runs a round from beginning to end.
 

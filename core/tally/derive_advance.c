@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/plan/plan_round.h"
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // Totals: adds a CPU's counts of its round, extrapolated to the time that they represent.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // Continues under another plan.
 

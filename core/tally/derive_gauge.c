@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // Turns sums and totals into the values of a snapshot. Unmeasured values stay NaN.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // Units that count all the time. Their windows last from one reading to the next: at the end of each round, and on
 // hosts with few cores at each snapshot as well. Their time has no gaps: what counts all the time has counted while

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/estimate/estimate_terms.h"
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 #include "core/uncore/uncore.h"
 
 // Confidence intervals of gauges: passes core/estimate's answers to the snapshot. Rounds separated by uncovered time

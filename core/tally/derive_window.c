@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/tally/derive_state.h"
+#include "core/tally/derive_private.h"
 
 // Takes readings into the cells of the CPUs' rounds.
 

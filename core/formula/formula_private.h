@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_CORE_FORMULA_FORMULA_STEP_H
-#define TOPDOWND_CORE_FORMULA_FORMULA_STEP_H
+#ifndef TOPDOWND_CORE_FORMULA_FORMULA_PRIVATE_H
+#define TOPDOWND_CORE_FORMULA_FORMULA_PRIVATE_H
 
 // Shared by the files of formula.h: a formula as steps in postfix order. An operand is a contiguous run of steps with
 // its operation last, so the steps also represent the tree. formula_parse.c writes them through formula_steps.c, which

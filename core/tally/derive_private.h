@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_CORE_TALLY_DERIVE_STATE_H
-#define TOPDOWND_CORE_TALLY_DERIVE_STATE_H
+#ifndef TOPDOWND_CORE_TALLY_DERIVE_PRIVATE_H
+#define TOPDOWND_CORE_TALLY_DERIVE_PRIVATE_H
 
 // The state that the files of derive share: derive.c creates it and runs a round, derive_window.c takes readings in,
 // derive_advance.c and derive_standing.c advance totals, derive_trust.c gets confidence intervals from core/estimate,
