@@ -8,7 +8,7 @@
 
 #include "top/model/frame.h"
 #include "top/model/host.h"
-#include "top/view/view.h"
+#include "top/view/screen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,41 +17,41 @@ static void require(bool condition) {
         abort();
 }
 
-static void show(const struct view_data *data, unsigned seed) {
+static void show(const struct screen_data *data, unsigned seed) {
     static const int keys[] = {'c',
-                               VIEW_KEY_ENTER,
+                               SCREEN_KEY_ENTER,
                                'o',
-                               VIEW_KEY_RIGHT,
-                               VIEW_KEY_DOWN,
-                               VIEW_KEY_LEFT,
+                               SCREEN_KEY_RIGHT,
+                               SCREEN_KEY_DOWN,
+                               SCREEN_KEY_LEFT,
                                's',
                                '>',
-                               VIEW_KEY_PAGE_DOWN,
-                               VIEW_KEY_BACK,
+                               SCREEN_KEY_PAGE_DOWN,
+                               SCREEN_KEY_BACK,
                                'e',
                                't',
-                               VIEW_KEY_END,
+                               SCREEN_KEY_END,
                                'r',
                                '<',
-                               VIEW_KEY_PAGE_UP,
+                               SCREEN_KEY_PAGE_UP,
                                '?',
-                               VIEW_KEY_UP,
-                               VIEW_KEY_HOME,
+                               SCREEN_KEY_UP,
+                               SCREEN_KEY_HOME,
                                'x'};
-    struct view_state view;
+    struct screen_state view;
     char line[4 * GRID_SIDE_MAX + 8];
-    view_init(&view);
+    screen_init(&view);
     for (unsigned i = 0; i < 6; i++) {
         struct grid grid;
         require(grid_init(&grid, i % 2 == 0 ? 24 : 13, i % 3 == 0 ? 80 : 45, i % 4 == 0) == 0);
-        view_draw(&view, data, &grid);
+        screen_draw(&view, data, &grid);
         for (unsigned row = 0; row < grid.rows; row++) {
             grid_line(&grid, row, line, sizeof line);
             for (const char *c = line; *c != '\0'; c++)
                 require((unsigned char)*c >= 0x20 && *c != 0x7f); // nothing that a terminal obeys
         }
         grid_deinit(&grid);
-        (void)view_press(&view, data, keys[(seed * 7 + i * (1 + seed / 20)) % (sizeof keys / sizeof *keys)]);
+        (void)screen_press(&view, data, keys[(seed * 7 + i * (1 + seed / 20)) % (sizeof keys / sizeof *keys)]);
     }
 }
 
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     else if (kind == 4)
         r = frame_add_memory(frame, text, length, why);
     require(r == 0 || r == -ENOMEM || (r == -EINVAL && why[0] != '\0' && strlen(why) < sizeof why));
-    const struct view_data shown = {
+    const struct screen_data shown = {
         .frame = frame, .host = host, .past = past, .source = "here", .gone = r < 0 ? why : NULL, .speed = 1};
     if (r == 0)
         show(&shown, data[1]);

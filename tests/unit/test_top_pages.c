@@ -101,9 +101,9 @@ static void test_a_socket_has_what_is_told_outside_the_cores_too(void **state) {
     assert_int_equal(latency, 1);
     assert_true(isnan(frame_units_at(sockets, 0, latency)->value) && frame_units_at(sockets, 1, 0)->value == 1);
     assert_true(fabsf(frame_units_at(sockets, 1, latency)->value - 1e-7f) < 1e-10f);
-    (void)view_press(&shown.view, &shown.data, 's');
-    (void)view_press(&shown.view, &shown.data, VIEW_KEY_DOWN);
-    (void)view_press(&shown.view, &shown.data, VIEW_KEY_ENTER);
+    (void)screen_press(&shown.view, &shown.data, 's');
+    (void)screen_press(&shown.view, &shown.data, SCREEN_KEY_DOWN);
+    (void)screen_press(&shown.view, &shown.data, SCREEN_KEY_ENTER);
     shown_draw(&shown, 24, 80, false);
     shown_find(&shown, "memory_latency_seconds             100 ns \u00b110.0");
     shown_find(&shown, "per read");

@@ -10,7 +10,7 @@
 // The view in a terminal, from JSON to the lines of a screen.
 
 static void press(struct shown *shown, int key) {
-    assert_int_equal(view_press(&shown->view, &shown->data, key), VIEW_NOTHING);
+    assert_int_equal(screen_press(&shown->view, &shown->data, key), SCREEN_NOTHING);
     shown_draw(shown, 24, 80, false);
 }
 
@@ -62,33 +62,33 @@ static void test_a_moment_within_a_round_says_of_when_its_values_are(void **stat
 static void test_keys_open_and_close_nodes_and_descend(void **state) {
     (void)state;
     struct shown shown = shown_new();
-    press(&shown, VIEW_KEY_RIGHT);
+    press(&shown, SCREEN_KEY_RIGHT);
     shown_find(&shown, "  - Front-end bound");
     shown_find(&shown, "Instruction cache");
-    press(&shown, VIEW_KEY_DOWN);
-    press(&shown, VIEW_KEY_LEFT); // to the node above
-    assert_int_equal(shown.view.lists[VIEW_OVERVIEW].at, 0);
-    press(&shown, VIEW_KEY_LEFT);
+    press(&shown, SCREEN_KEY_DOWN);
+    press(&shown, SCREEN_KEY_LEFT); // to the node above
+    assert_int_equal(shown.view.lists[SCREEN_OVERVIEW].at, 0);
+    press(&shown, SCREEN_KEY_LEFT);
     assert_false(shown_has(&shown, "Instruction cache"));
-    press(&shown, VIEW_KEY_ENTER);
+    press(&shown, SCREEN_KEY_ENTER);
     shown_find(&shown, "30.0 % of pipeline slots (95 %: 29.5 % to 30.5 %)");
     shown_find(&shown, "not high");
     shown_find(&shown, "What it means.");
-    press(&shown, VIEW_KEY_BACK);
+    press(&shown, SCREEN_KEY_BACK);
     for (int tries = 0; tries < 8 && !shown_has(&shown, "metric      backend_bound_ratio"); tries++) {
-        press(&shown, VIEW_KEY_BACK);
-        press(&shown, VIEW_KEY_DOWN);
-        press(&shown, VIEW_KEY_ENTER);
+        press(&shown, SCREEN_KEY_BACK);
+        press(&shown, SCREEN_KEY_DOWN);
+        press(&shown, SCREEN_KEY_ENTER);
     }
     shown_find(&shown, "The last 40 s, 10 s a column; full height: 100 %");
-    press(&shown, VIEW_KEY_BACK);
-    press(&shown, VIEW_KEY_END);
-    press(&shown, VIEW_KEY_ENTER);
+    press(&shown, SCREEN_KEY_BACK);
+    press(&shown, SCREEN_KEY_END);
+    press(&shown, SCREEN_KEY_ENTER);
     shown_find(&shown, "1.50 per cycle (95 %: 1.40 to 1.60)");
     press(&shown, '?');
     shown_find(&shown, "these keys");
-    press(&shown, VIEW_KEY_BACK);
-    assert_int_equal(shown.view.screen, VIEW_NODE);
+    press(&shown, SCREEN_KEY_BACK);
+    assert_int_equal(shown.view.screen, SCREEN_NODE);
     press(&shown, 'e');
     assert_true(shown_find(&shown, "Back-end bound") < shown_find(&shown, "topdownd began"));
     shown_free(&shown);
@@ -107,14 +107,14 @@ static void test_cpus_are_sorted_by_any_metric_and_those_without_a_value_stand_l
     largest = shown_find(&shown, "    1      0       40.0 %"),
     smallest = shown_find(&shown, "    0      0       10.0 %");
     assert_true(smallest < largest && largest < shown_find(&shown, "    2      1            -"));
-    press(&shown, VIEW_KEY_DOWN);
-    press(&shown, VIEW_KEY_ENTER);
+    press(&shown, SCREEN_KEY_DOWN);
+    press(&shown, SCREEN_KEY_ENTER);
     shown_find(&shown, "CPU 1");
     shown_find(&shown, "ipc                                  0.50"); // of CPU 1, and
     shown_find(&shown, "1.50  per cycle");                           // of the host
     press(&shown, 's');
     shown_find(&shown, "Reading them ...");
-    assert_true(view_wants(&shown.view, FRAME_SOCKETS) && !view_wants(&shown.view, FRAME_CPUS));
+    assert_true(screen_wants(&shown.view, FRAME_SOCKETS) && !screen_wants(&shown.view, FRAME_CPUS));
     shown_free(&shown);
 }
 
@@ -122,10 +122,10 @@ static void test_every_size_and_screen_can_be_drawn_also_in_ascii(void **state) 
     (void)state;
     struct shown shown = shown_new();
     char line[4 * GRID_SIDE_MAX + 8];
-    for (int screen = 0; screen < VIEW_SCREENS; screen++)
+    for (int screen = 0; screen < SCREEN_KINDS; screen++)
         for (unsigned rows = 1; rows <= 70; rows += 3)
             for (unsigned columns = 1; columns <= 210; columns += 11) {
-                shown.view.screen = (enum view_screen)screen;
+                shown.view.screen = (enum screen_kind)screen;
                 shown.view.unit = 1;
                 (void)snprintf(shown.view.metric, sizeof shown.view.metric, "memory_ratio");
                 shown.data.gone = rows % 2 ? "web-1: Connection refused. Trying again every 2 s." : NULL;
@@ -188,18 +188,18 @@ static void test_memory_of_other_nodes_stands_below_level_1_and_has_a_screen(voi
     shown_find(&shown, "    0       0  cpus            4    64 GiB     1 GiB    10.0 %     0.0 %");
     shown_find(&shown, "    2       -  cxl            22   128 GiB         -         -         -");
     shown_find(&shown, "          0             18.0 G    12.5 %              20.0 G bytes per second");
-    press(&shown, VIEW_KEY_DOWN);
-    press(&shown, VIEW_KEY_DOWN); // there is no third
-    press(&shown, VIEW_KEY_ENTER);
+    press(&shown, SCREEN_KEY_DOWN);
+    press(&shown, SCREEN_KEY_DOWN); // there is no third
+    press(&shown, SCREEN_KEY_ENTER);
     shown_find(&shown, "memory that was moved to a faster tier");
-    press(&shown, VIEW_KEY_BACK);
-    press(&shown, VIEW_KEY_UP);
-    press(&shown, VIEW_KEY_ENTER);
+    press(&shown, SCREEN_KEY_BACK);
+    press(&shown, SCREEN_KEY_UP);
+    press(&shown, SCREEN_KEY_ENTER);
     shown_find(&shown, "25.0 % of allocations");
     shown_find(&shown, "The last 40 s, 10 s a column; full height: 100 %");
-    press(&shown, VIEW_KEY_BACK);
-    press(&shown, VIEW_KEY_BACK);
-    assert_int_equal(shown.view.screen, VIEW_OVERVIEW);
+    press(&shown, SCREEN_KEY_BACK);
+    press(&shown, SCREEN_KEY_BACK);
+    assert_int_equal(shown.view.screen, SCREEN_OVERVIEW);
     shown_free(&shown);
 }
 
@@ -227,10 +227,10 @@ static void test_a_host_with_one_node_says_so(void **state) {
 static void test_keys_that_others_answer_are_handed_on(void **state) {
     (void)state;
     struct shown shown = shown_new();
-    assert_int_equal(view_press(&shown.view, &shown.data, 'q'), VIEW_QUIT);
-    assert_int_equal(view_press(&shown.view, &shown.data, ' '), VIEW_PAUSE);
-    assert_int_equal(view_press(&shown.view, &shown.data, '['), VIEW_STEP_BACK);
-    assert_int_equal(view_press(&shown.view, &shown.data, ']'), VIEW_STEP);
+    assert_int_equal(screen_press(&shown.view, &shown.data, 'q'), SCREEN_QUIT);
+    assert_int_equal(screen_press(&shown.view, &shown.data, ' '), SCREEN_PAUSE);
+    assert_int_equal(screen_press(&shown.view, &shown.data, '['), SCREEN_STEP_BACK);
+    assert_int_equal(screen_press(&shown.view, &shown.data, ']'), SCREEN_STEP);
     shown.data.paused = true;
     shown.data.behind = 7;
     shown_draw(&shown, 24, 80, false);

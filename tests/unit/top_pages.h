@@ -9,7 +9,7 @@
 #include "top/model/frame.h"
 #include "top/model/host.h"
 #include "top/screen/grid.h"
-#include "top/view/view.h"
+#include "top/view/screen.h"
 
 #define NODE_OF(unit, metric, title, value, low, high, high_is, children)                                              \
     "{\"metric\":\"" metric "\",\"name\":\"x\",\"title\":\"" title "\",\"value\":" value                               \
@@ -61,8 +61,8 @@ struct shown {
     struct frame *frame;
     struct host *host;
     struct past *past;
-    struct view_state view;
-    struct view_data data;
+    struct screen_state view;
+    struct screen_data data;
     struct grid grid;
 };
 
@@ -74,13 +74,13 @@ static inline struct shown shown_new(void) {
     assert_int_equal(frame_add_units(shown.frame, FRAME_CPUS, CPUS, strlen(CPUS), why), 0);
     assert_int_equal(host_read(STATUS, strlen(STATUS), &shown.host, why), 0);
     assert_int_equal(past_read(HISTORY, strlen(HISTORY), &shown.past, why), 0);
-    view_init(&shown.view);
-    shown.data = (struct view_data){.frame = shown.frame,
-                                    .host = shown.host,
-                                    .past = shown.past,
-                                    .source = "here",
-                                    .now_seconds = 1121,
-                                    .speed = 1};
+    screen_init(&shown.view);
+    shown.data = (struct screen_data){.frame = shown.frame,
+                                      .host = shown.host,
+                                      .past = shown.past,
+                                      .source = "here",
+                                      .now_seconds = 1121,
+                                      .speed = 1};
     return shown;
 }
 
@@ -94,7 +94,7 @@ static inline void shown_free(struct shown *shown) {
 static inline void shown_draw(struct shown *shown, unsigned rows, unsigned columns, bool ascii) {
     grid_deinit(&shown->grid);
     assert_int_equal(grid_init(&shown->grid, rows, columns, ascii), 0);
-    view_draw(&shown->view, &shown->data, &shown->grid);
+    screen_draw(&shown->view, &shown->data, &shown->grid);
 }
 
 // The number of the first line that has the text; fails if none has.

@@ -22,8 +22,8 @@ static bool lacks(const struct follow *follow, enum frame_scope scope) {
     return frame && frame->n_types > 0 && !frame->types[0].units[scope].present;
 }
 
-static bool wants(const struct follow *follow, const struct view_state *view, enum frame_scope scope) {
-    return lacks(follow, scope) && (scope == FRAME_HOST || follow->everything || view_wants(view, scope));
+static bool wants(const struct follow *follow, const struct screen_state *view, enum frame_scope scope) {
+    return lacks(follow, scope) && (scope == FRAME_HOST || follow->everything || screen_wants(view, scope));
 }
 
 // The kernel's counts of each moment; where it counts nothing, seldom.
@@ -31,7 +31,7 @@ static bool wants_memory(const struct follow *follow, double now) {
     return follow->fresh && !follow->fresh->memory.present && follow->due[FOLLOW_MEMORY] <= now;
 }
 
-static enum follow_page next_page(const struct follow *follow, const struct view_state *view, double now) {
+static enum follow_page next_page(const struct follow *follow, const struct screen_state *view, double now) {
     static const enum follow_page pages[FRAME_SCOPES] = {FOLLOW_HOST, FOLLOW_SOCKETS, FOLLOW_CPUS};
     for (int scope = 0; scope < FRAME_SCOPES; scope++)
         if (wants(follow, view, (enum frame_scope)scope) && follow->due[pages[scope]] <= now)
@@ -200,7 +200,7 @@ static void take(struct follow *follow, const struct fetched *answer, double now
 // ---- all of it ----
 
 // Nothing more is to be read for the new moment: it can be shown.
-static bool show_fresh(struct follow *follow, const struct view_state *view, bool paused, double now) {
+static bool show_fresh(struct follow *follow, const struct screen_state *view, bool paused, double now) {
     for (int scope = 0; scope < FRAME_SCOPES; scope++)
         if (wants(follow, view, (enum frame_scope)scope))
             return false;
@@ -212,8 +212,8 @@ static bool show_fresh(struct follow *follow, const struct view_state *view, boo
     return true;
 }
 
-static void choose_metric(struct follow *follow, const struct view_state *view) {
-    const char *metric = view->screen == VIEW_NODE ? view->metric : "";
+static void choose_metric(struct follow *follow, const struct screen_state *view) {
+    const char *metric = view->screen == SCREEN_NODE ? view->metric : "";
     if (metric[0] == '\0' || strcmp(metric, follow->metric) == 0)
         return;
     (void)snprintf(follow->metric, sizeof follow->metric, "%s", metric);
@@ -221,7 +221,7 @@ static void choose_metric(struct follow *follow, const struct view_state *view) 
     follow->due[FOLLOW_HISTORY] = 0;
 }
 
-bool follow_work(struct follow *follow, const struct view_state *view, bool paused, double now) {
+bool follow_work(struct follow *follow, const struct screen_state *view, bool paused, double now) {
     struct fetched answer;
     bool changed = false;
     choose_metric(follow, view);

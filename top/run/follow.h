@@ -8,7 +8,7 @@
 #include "top/model/host.h"
 #include "top/model/timeline.h"
 #include "top/source/fetch.h"
-#include "top/view/view.h"
+#include "top/view/screen.h"
 
 enum { FOLLOW_WHY_MAX = 500 };
 
@@ -33,9 +33,9 @@ struct follow {
     struct frame *fresh; // being read; NULL: none
     struct host *host;
     struct past *past;
-    enum follow_page page;        // under way
-    double due[FOLLOW_NONE];      // seconds of the monotonic clock at which a page is due
-    char metric[VIEW_METRIC_MAX]; // of which the past is wanted, too; "": none
+    enum follow_page page;          // under way
+    double due[FOLLOW_NONE];        // seconds of the monotonic clock at which a page is due
+    char metric[SCREEN_METRIC_MAX]; // of which the past is wanted, too; "": none
     bool metric_refused;
     char gone[FOLLOW_WHY_MAX]; // why nothing new comes; "": it does
     bool frame_came;           // since follow_step was last told to wait for one
@@ -43,7 +43,7 @@ struct follow {
 
 // Asks for the next page that is due, if none is under way; takes what has come. `view` says what is on the screen,
 // `paused` that the newest moment is not to be shown. True: something on the screen may have changed.
-bool follow_work(struct follow *follow, const struct view_state *view, bool paused, double now);
+bool follow_work(struct follow *follow, const struct screen_state *view, bool paused, double now);
 
 // Milliseconds until the next page is due; 0: now.
 int follow_wait_ms(const struct follow *follow, double now);

@@ -38,23 +38,23 @@ static void step(struct play *play, struct follow *follow, long by) {
     timeline_move(&follow->timeline, by);
 }
 
-void play_act(struct play *play, struct follow *follow, enum view_action action, double now) {
-    if (action == VIEW_PAUSE) {
+void play_act(struct play *play, struct follow *follow, enum screen_action action, double now) {
+    if (action == SCREEN_PAUSE) {
         play->paused = !play->paused;
         play->wanted = 0;
         if (!play->paused && play->fd < 0)
             timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX); // what is measured now
-    } else if (action == VIEW_STEP_BACK || action == VIEW_LEAP_BACK)
-        step(play, follow, action == VIEW_STEP_BACK ? -1 : -LEAP);
-    else if (action == VIEW_STEP || action == VIEW_LEAP)
-        step(play, follow, action == VIEW_STEP ? 1 : LEAP);
-    else if (action == VIEW_OLDEST)
+    } else if (action == SCREEN_STEP_BACK || action == SCREEN_LEAP_BACK)
+        step(play, follow, action == SCREEN_STEP_BACK ? -1 : -LEAP);
+    else if (action == SCREEN_STEP || action == SCREEN_LEAP)
+        step(play, follow, action == SCREEN_STEP ? 1 : LEAP);
+    else if (action == SCREEN_OLDEST)
         step(play, follow, -TIMELINE_FRAMES_MAX);
-    else if (action == VIEW_NEWEST) {
+    else if (action == SCREEN_NEWEST) {
         timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX);
         play->paused = play->paused && play->fd >= 0;
-    } else if (action == VIEW_FASTER || action == VIEW_SLOWER)
-        change_speed(play, action == VIEW_FASTER ? 1 : -1);
+    } else if (action == SCREEN_FASTER || action == SCREEN_SLOWER)
+        change_speed(play, action == SCREEN_FASTER ? 1 : -1);
     play->shown_at = now;
 }
 

@@ -18,7 +18,7 @@ struct play {
 };
 
 // Does what a key asks for.
-void play_act(struct play *play, struct follow *follow, enum view_action action, double now);
+void play_act(struct play *play, struct follow *follow, enum screen_action action, double now);
 
 // Goes on to the next moment if it is time. True: the screen changes.
 bool play_work(struct play *play, struct follow *follow, double now);

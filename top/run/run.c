@@ -22,7 +22,7 @@ struct top {
     struct args args;
     struct follow follow;
     struct play play;
-    struct view_state view;
+    struct screen_state view;
     struct terminal *terminal; // NULL: one screen is printed
     bool ended;                // a key, or the terminal is gone
     bool child_gone;
@@ -37,20 +37,20 @@ static double clock_seconds(clockid_t clock) {
 
 static double monotonic(void) { return clock_seconds(CLOCK_MONOTONIC); }
 
-static struct view_data data_of(const struct top *top) {
+static struct screen_data data_of(const struct top *top) {
     const struct follow *follow = &top->follow;
     const struct timeline *timeline = &follow->timeline;
-    return (struct view_data){.frame = timeline_shown(timeline),
-                              .host = follow->host,
-                              .past = follow->past,
-                              .source = top->args.source,
-                              .gone = follow->gone[0] != '\0' ? follow->gone : NULL,
-                              .now_seconds = clock_seconds(CLOCK_REALTIME),
-                              .recording = top->play.fd >= 0,
-                              .paused = top->play.paused,
-                              .over = top->play.over,
-                              .speed = top->play.speed,
-                              .behind = timeline->n > 0 ? timeline->n - 1 - timeline->at : 0};
+    return (struct screen_data){.frame = timeline_shown(timeline),
+                                .host = follow->host,
+                                .past = follow->past,
+                                .source = top->args.source,
+                                .gone = follow->gone[0] != '\0' ? follow->gone : NULL,
+                                .now_seconds = clock_seconds(CLOCK_REALTIME),
+                                .recording = top->play.fd >= 0,
+                                .paused = top->play.paused,
+                                .over = top->play.over,
+                                .speed = top->play.speed,
+                                .behind = timeline->n > 0 ? timeline->n - 1 - timeline->at : 0};
 }
 
 // ---- the terminal ----
@@ -59,8 +59,8 @@ static void draw(struct top *top) {
     struct grid grid;
     if (terminal_grid(top->terminal, &grid) < 0)
         return;
-    const struct view_data data = data_of(top);
-    view_draw(&top->view, &data, &grid);
+    const struct screen_data data = data_of(top);
+    screen_draw(&top->view, &data, &grid);
     terminal_show(top->terminal, &grid);
     grid_deinit(&grid);
 }
@@ -69,10 +69,10 @@ static void draw(struct top *top) {
 static bool take_keys(struct top *top) {
     bool changed = false;
     for (int key; (key = terminal_key(top->terminal)) != 0; changed = true) {
-        const struct view_data data = data_of(top);
-        enum view_action action = key == TERMINAL_CHANGED ? VIEW_NOTHING : view_press(&top->view, &data, key);
-        top->ended = top->ended || action == VIEW_QUIT;
-        if (action != VIEW_NOTHING)
+        const struct screen_data data = data_of(top);
+        enum screen_action action = key == TERMINAL_CHANGED ? SCREEN_NOTHING : screen_press(&top->view, &data, key);
+        top->ended = top->ended || action == SCREEN_QUIT;
+        if (action != SCREEN_NOTHING)
             play_act(&top->play, &top->follow, action, monotonic());
     }
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -117,11 +117,11 @@ static void print_screen(struct top *top) {
     char line[LINE_BYTES + 8];
     const char *columns = getenv("COLUMNS");
     long wanted = columns ? strtol(columns, NULL, 10) : 0;
-    unsigned width = wanted >= VIEW_COLUMNS_MIN && wanted <= GRID_SIDE_MAX ? (unsigned)wanted : ONCE_COLUMNS;
+    unsigned width = wanted >= SCREEN_COLUMNS_MIN && wanted <= GRID_SIDE_MAX ? (unsigned)wanted : ONCE_COLUMNS;
     if (grid_init(&grid, ONCE_ROWS, width, terminal_is_ascii()) < 0)
         return;
-    const struct view_data data = data_of(top);
-    view_draw(&top->view, &data, &grid);
+    const struct screen_data data = data_of(top);
+    screen_draw(&top->view, &data, &grid);
     unsigned rows = grid.rows - 1; // without the keys
     for (grid_line(&grid, rows - 1, line, sizeof line); rows > 0 && line[0] == '\0';)
         if (--rows > 0)
@@ -213,7 +213,7 @@ int run_top(int argc, char **argv) {
     if (!top)
         return EXIT_FAILURE;
     int status = EXIT_WRONG;
-    view_init(&top->view);
+    screen_init(&top->view);
     if (args_read(argc, argv, &top->args) == 0) {
         run(top);
         status = top->status;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "top/view/view.h"
+#include "top/view/screen.h"
 
 // Blue, cyan, magenta and yellow are told apart by people who cannot tell red from green.
 
@@ -100,14 +100,14 @@ void terminal_show(struct terminal *terminal, const struct grid *grid) {
 int terminal_key(struct terminal *terminal) {
     static const struct {
         int key, means;
-    } keys[] = {{KEY_UP, VIEW_KEY_UP},         {KEY_DOWN, VIEW_KEY_DOWN},
-                {KEY_LEFT, VIEW_KEY_LEFT},     {KEY_RIGHT, VIEW_KEY_RIGHT},
-                {KEY_PPAGE, VIEW_KEY_PAGE_UP}, {KEY_NPAGE, VIEW_KEY_PAGE_DOWN},
-                {KEY_HOME, VIEW_KEY_HOME},     {KEY_END, VIEW_KEY_END},
-                {KEY_ENTER, VIEW_KEY_ENTER},   {'\r', VIEW_KEY_ENTER},
-                {'\n', VIEW_KEY_ENTER},        {KEY_BACKSPACE, VIEW_KEY_BACK},
-                {127, VIEW_KEY_BACK},          {8, VIEW_KEY_BACK},
-                {27, VIEW_KEY_BACK},           {KEY_RESIZE, TERMINAL_CHANGED}};
+    } keys[] = {{KEY_UP, SCREEN_KEY_UP},         {KEY_DOWN, SCREEN_KEY_DOWN},
+                {KEY_LEFT, SCREEN_KEY_LEFT},     {KEY_RIGHT, SCREEN_KEY_RIGHT},
+                {KEY_PPAGE, SCREEN_KEY_PAGE_UP}, {KEY_NPAGE, SCREEN_KEY_PAGE_DOWN},
+                {KEY_HOME, SCREEN_KEY_HOME},     {KEY_END, SCREEN_KEY_END},
+                {KEY_ENTER, SCREEN_KEY_ENTER},   {'\r', SCREEN_KEY_ENTER},
+                {'\n', SCREEN_KEY_ENTER},        {KEY_BACKSPACE, SCREEN_KEY_BACK},
+                {127, SCREEN_KEY_BACK},          {8, SCREEN_KEY_BACK},
+                {27, SCREEN_KEY_BACK},           {KEY_RESIZE, TERMINAL_CHANGED}};
     (void)terminal;
     int key = getch();
     if (key == ERR)

@@ -20,7 +20,7 @@ int terminal_grid(const struct terminal *terminal, struct grid *grid);
 
 void terminal_show(struct terminal *terminal, const struct grid *grid);
 
-// The next key, as enum view_key or a character; 0: none waits; TERMINAL_CHANGED: the size has changed.
+// The next key, as enum screen_key or a character; 0: none waits; TERMINAL_CHANGED: the size has changed.
 enum { TERMINAL_CHANGED = -1 };
 int terminal_key(struct terminal *terminal);
 

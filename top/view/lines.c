@@ -105,12 +105,12 @@ enum style lines_category(const char *metric) {
     return STYLE_PLAIN;
 }
 
-const struct frame_type *lines_type(const struct view_state *view, const struct view_data *data) {
+const struct frame_type *lines_type(const struct screen_state *view, const struct screen_data *data) {
     const struct frame *frame = data->frame;
     return frame && frame->n_types > 0 ? &frame->types[view->type < frame->n_types ? view->type : 0] : NULL;
 }
 
-void lines_scroll(struct view_list *list, size_t n, unsigned rows) {
+void lines_scroll(struct screen_list *list, size_t n, unsigned rows) {
     list->at = n == 0 ? 0 : list->at < n ? list->at : n - 1;
     if (list->first > list->at)
         list->first = list->at;
@@ -124,7 +124,7 @@ void lines_scroll(struct view_list *list, size_t n, unsigned rows) {
 
 // ---- the first rows and the last one ----
 
-static void put_host(const struct view_data *data, struct grid *grid) {
+static void put_host(const struct screen_data *data, struct grid *grid) {
     const struct host *host = data->host;
     const struct frame *frame = data->frame;
     char time[LINES_TEXT_MAX] = "";
@@ -145,7 +145,7 @@ static void put_host(const struct view_data *data, struct grid *grid) {
     grid_paint(grid, 0, STYLE_BAR);
 }
 
-static void describe_play(const struct view_data *data, char *out, size_t size) {
+static void describe_play(const struct screen_data *data, char *out, size_t size) {
     if (data->over && data->behind == 0)
         (void)snprintf(out, size, "at the end of the recording");
     else if (data->paused)
@@ -167,7 +167,7 @@ static void put_values_age(const struct frame *frame, struct grid *grid, unsigne
     (void)grid_print(grid, 1, column, STYLE_FAINT, "; values are of %.40s, to %.40s before", span, age);
 }
 
-static void put_source(const struct view_data *data, struct grid *grid) {
+static void put_source(const struct screen_data *data, struct grid *grid) {
     char how[128] = "", age[LINES_TEXT_MAX];
     if (data->recording)
         describe_play(data, how, sizeof how);
@@ -183,7 +183,7 @@ static void put_source(const struct view_data *data, struct grid *grid) {
     put_values_age(data->frame, grid, column);
 }
 
-unsigned lines_frame(const struct view_data *data, struct grid *grid, const char *keys) {
+unsigned lines_frame(const struct screen_data *data, struct grid *grid, const char *keys) {
     unsigned row = 2;
     put_host(data, grid);
     put_source(data, grid);

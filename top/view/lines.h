@@ -4,7 +4,7 @@
 
 // Words and numbers that several screens write. Private to top/view.
 
-#include "top/view/view.h"
+#include "top/view/screen.h"
 
 enum { LINES_TEXT_MAX = 64 };
 
@@ -28,12 +28,12 @@ void lines_span(char out[static LINES_TEXT_MAX], double seconds);
 enum style lines_category(const char *metric);
 
 // The chosen core type; NULL: nothing has been read.
-const struct frame_type *lines_type(const struct view_state *view, const struct view_data *data);
+const struct frame_type *lines_type(const struct screen_state *view, const struct screen_data *data);
 
 // Which rows of a list of `n` are seen in `rows`, so that the chosen one is.
-void lines_scroll(struct view_list *list, size_t n, unsigned rows);
+void lines_scroll(struct screen_list *list, size_t n, unsigned rows);
 
 // The first row says which host and when, the last one what keys do. Returns the row after the first ones.
-unsigned lines_frame(const struct view_data *data, struct grid *grid, const char *keys);
+unsigned lines_frame(const struct screen_data *data, struct grid *grid, const char *keys);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "core/base/decimal.h"
 #include "top/view/lines.h"
-#include "top/view/screens.h"
+#include "top/view/screen_parts.h"
 
 // What the kernel counts of memory: the host, its NUMA nodes, and resctrl's sockets.
 
@@ -22,7 +22,7 @@ enum {
     MISSED_END = 72
 };
 
-size_t memory_rows(const struct frame_memory *memory, enum memory_metric rows[static MEMORY_METRICS_N]) {
+size_t screen_memory_rows(const struct frame_memory *memory, enum memory_metric rows[static MEMORY_METRICS_N]) {
     size_t n = 0;
     for (int i = 0; i < MEMORY_METRICS_N; i++)
         if (memory->present && isfinite(memory->values[i]))
@@ -30,7 +30,7 @@ size_t memory_rows(const struct frame_memory *memory, enum memory_metric rows[st
     return n;
 }
 
-static void put_host(const struct view_data *data, enum memory_metric metric, struct grid *grid, unsigned row) {
+static void put_host(const struct screen_data *data, enum memory_metric metric, struct grid *grid, unsigned row) {
     const struct memory_metric_words *words = &memory_metrics[metric];
     const struct past_series *series = past_find(data->past, "", words->name);
     char value[LINES_TEXT_MAX];
@@ -107,11 +107,11 @@ static void put_sockets(const struct frame_memory *memory, struct grid *grid, un
     }
 }
 
-void memory_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+void screen_memory_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row) {
     const struct frame_memory *memory = &data->frame->memory;
-    struct view_list *list = &view->lists[VIEW_MEMORY];
+    struct screen_list *list = &view->lists[SCREEN_MEMORY];
     enum memory_metric rows[MEMORY_METRICS_N];
-    size_t n = memory_rows(memory, rows);
+    size_t n = screen_memory_rows(memory, rows);
     if (!memory->present || (memory->n_nodes < 2 && memory->n_sockets == 0)) {
         (void)grid_wrap(
             grid, row, 2, 0, STYLE_PLAIN,

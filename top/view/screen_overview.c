@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "top/view/lines.h"
-#include "top/view/screens.h"
+#include "top/view/screen_parts.h"
 
 enum {
     LEVEL1_MAX = 6,
@@ -28,7 +28,7 @@ static unsigned long long hash_of(const char *metric) {
     return hash;
 }
 
-static size_t find_toggled(const struct view_state *view, const struct frame_node *node) {
+static size_t find_toggled(const struct screen_state *view, const struct frame_node *node) {
     unsigned long long hash = hash_of(node->metric);
     size_t i = 0;
     while (i < view->n_toggled && view->toggled[i] != hash)
@@ -37,16 +37,16 @@ static size_t find_toggled(const struct view_state *view, const struct frame_nod
 }
 
 // What is high is open by itself, so that the way to the cause is seen.
-bool overview_is_open(const struct view_state *view, const struct frame_node *node) {
+bool screen_overview_is_open(const struct screen_state *view, const struct frame_node *node) {
     bool high = node->exceeded == FRAME_YES || node->in_path;
     return node->parent && high != (find_toggled(view, node) < view->n_toggled);
 }
 
-void overview_toggle(struct view_state *view, const struct frame_node *node) {
+void screen_overview_toggle(struct screen_state *view, const struct frame_node *node) {
     size_t at = find_toggled(view, node);
     if (at < view->n_toggled)
         view->toggled[at] = view->toggled[--view->n_toggled];
-    else if (view->n_toggled < VIEW_TOGGLED_MAX)
+    else if (view->n_toggled < SCREEN_TOGGLED_MAX)
         view->toggled[view->n_toggled++] = hash_of(node->metric);
 }
 
@@ -57,15 +57,15 @@ static bool in_tree(const struct frame_type *type, const char *metric) {
     return false;
 }
 
-size_t overview_rows(const struct view_state *view, const struct frame_type *type,
-                     struct screen_row rows[static SCREEN_ROWS_MAX]) {
+size_t screen_overview_rows(const struct screen_state *view, const struct frame_type *type,
+                            struct screen_row rows[static SCREEN_ROWS_MAX]) {
     size_t n = 0;
     unsigned closed = 0; // nodes of this depth and deeper are not shown; 0: all are
     for (size_t i = 0; i < type->n_nodes; i++) {
         const struct frame_node *node = &type->nodes[i];
         if (closed > 0 && node->depth >= closed)
             continue;
-        closed = node->parent && !overview_is_open(view, node) ? node->depth + 1 : 0;
+        closed = node->parent && !screen_overview_is_open(view, node) ? node->depth + 1 : 0;
         rows[n++] = (struct screen_row){.node = node};
     }
     const struct frame_units *host = &type->units[FRAME_HOST];
@@ -77,7 +77,7 @@ size_t overview_rows(const struct view_state *view, const struct frame_type *typ
 
 // ---- the verdict ----
 
-static unsigned put_verdict(const struct view_data *data, const struct frame_type *type, struct grid *grid,
+static unsigned put_verdict(const struct screen_data *data, const struct frame_type *type, struct grid *grid,
                             unsigned row) {
     const struct frame_bound *bound = &type->bound;
     unsigned rows = grid->rows >= 40 ? 8 : grid->rows >= 24 ? 5 : 2;
@@ -121,7 +121,7 @@ static size_t steps_until(const struct past *past, double seconds) {
 }
 
 // The full height of the pictures: the largest share, in steps of ten points.
-static float full_height(const struct view_data *data, const struct frame_type *type) {
+static float full_height(const struct screen_data *data, const struct frame_type *type) {
     float largest = 0;
     for (size_t i = 0; i < type->n_nodes; i++) {
         const struct past_series *series = past_find(data->past, type->name, type->nodes[i].metric);
@@ -132,7 +132,7 @@ static float full_height(const struct view_data *data, const struct frame_type *
     return height > 0 && height < 1 ? height : 1;
 }
 
-static void put_category(const struct view_data *data, const struct frame_type *type, const struct frame_node *node,
+static void put_category(const struct screen_data *data, const struct frame_type *type, const struct frame_node *node,
                          struct grid *grid, unsigned row) {
     char value[LINES_TEXT_MAX], half[LINES_TEXT_MAX];
     enum style style = lines_category(node->metric);
@@ -148,7 +148,7 @@ static void put_category(const struct view_data *data, const struct frame_type *
                    steps_until(data->past, data->frame->timestamp_seconds), full_height(data, type));
 }
 
-static unsigned put_level1(const struct view_data *data, const struct frame_type *type, struct grid *grid,
+static unsigned put_level1(const struct screen_data *data, const struct frame_type *type, struct grid *grid,
                            unsigned row) {
     unsigned n = 0;
     for (size_t i = 0; i < type->n_nodes && n < LEVEL1_MAX; i++) {
@@ -195,7 +195,7 @@ static unsigned put_memory(const struct frame_bound *bound, struct grid *grid, u
 }
 
 // How much of the memory was taken on another node, where the host has several.
-static unsigned put_remote(const struct view_data *data, struct grid *grid, unsigned row) {
+static unsigned put_remote(const struct screen_data *data, struct grid *grid, unsigned row) {
     const struct memory_metric_words *words = &memory_metrics[MEMORY_METRIC_REMOTE];
     const struct past_series *series = past_find(data->past, "", words->name);
     float share = data->frame->memory.present ? data->frame->memory.values[MEMORY_METRIC_REMOTE] : NAN;
@@ -240,13 +240,13 @@ static void put_unit(const char *unit, unsigned column, struct grid *grid, unsig
 }
 
 // `whole`: of what the bars are shares.
-static void put_node(const struct view_state *view, const struct frame_node *node, const char *whole, struct grid *grid,
-                     unsigned row) {
+static void put_node(const struct screen_state *view, const struct frame_node *node, const char *whole,
+                     struct grid *grid, unsigned row) {
     char value[LINES_TEXT_MAX], half[LINES_TEXT_MAX];
     unsigned column = 2 + 2 * node->depth;
     (void)grid_put(grid, row, 0, 1, STYLE_STRONG, mark_of(node));
     if (node->parent)
-        (void)grid_put(grid, row, column, column + 1, STYLE_PLAIN, overview_is_open(view, node) ? "-" : "+");
+        (void)grid_put(grid, row, column, column + 1, STYLE_PLAIN, screen_overview_is_open(view, node) ? "-" : "+");
     (void)grid_put(grid, row, column + 2, LIST_VALUE_END - 11, node->in_path ? STYLE_STRONG : STYLE_PLAIN, node->title);
     lines_value(value, node->is.value, node->unit);
     lines_interval(half, &node->is, node->unit);
@@ -273,10 +273,10 @@ static void put_metric(const struct frame_units *host, size_t i, struct grid *gr
     put_unit(lines_unit(column->unit), end, grid, row);
 }
 
-void overview_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+void screen_overview_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row) {
     const struct frame_type *type = lines_type(view, data);
     struct screen_row rows[SCREEN_ROWS_MAX];
-    struct view_list *list = &view->lists[VIEW_OVERVIEW];
+    struct screen_list *list = &view->lists[SCREEN_OVERVIEW];
     if (!type)
         return;
     if (data->frame->n_types > 1)
@@ -294,7 +294,7 @@ void overview_draw(struct view_state *view, const struct view_data *data, struct
     grid_right(grid, row, LIST_VALUE_END, STYLE_FAINT, "value");
     (void)grid_put(grid, row, LIST_VALUE_END + 1, grid->columns, STYLE_FAINT, "95 %");
     (void)grid_put(grid, row++, LIST_HALF_END + 1, grid->columns, STYLE_FAINT, whole);
-    size_t n = overview_rows(view, type, rows);
+    size_t n = screen_overview_rows(view, type, rows);
     view->list_rows = grid->rows - 1 - row;
     lines_scroll(list, n, view->list_rows);
     for (size_t i = list->first; i < n && row < grid->rows - 1; i++, row++) {

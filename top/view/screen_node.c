@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "top/view/lines.h"
-#include "top/view/screens.h"
+#include "top/view/screen_parts.h"
 
 // One metric with all that is known of it; what happened; and the keys.
 
@@ -17,7 +17,7 @@ static const struct frame_node *find_node(const struct frame_type *type, const c
     return NULL;
 }
 
-static unsigned put_past(const struct view_data *data, const struct frame_type *type, const char *metric, bool share,
+static unsigned put_past(const struct screen_data *data, const struct frame_type *type, const char *metric, bool share,
                          struct grid *grid, unsigned row) {
     const struct past_series *series = past_find(data->past, type->name, metric);
     char span[LINES_TEXT_MAX];
@@ -67,7 +67,7 @@ static unsigned put_value(const struct frame_value *is, const char *unit, struct
 }
 
 // What the kernel counts: exact, and of no core type.
-static void put_counted(const struct view_data *data, const struct frame_memory *memory, size_t metric,
+static void put_counted(const struct screen_data *data, const struct frame_memory *memory, size_t metric,
                         struct grid *grid, unsigned row) {
     static const struct frame_type of_all = {.name = ""};
     const struct memory_metric_words *words = &memory_metrics[metric];
@@ -79,7 +79,7 @@ static void put_counted(const struct view_data *data, const struct frame_memory 
     (void)put_past(data, &of_all, words->name, lines_is_share(words->unit), grid, row + 1);
 }
 
-void node_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+void screen_node_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row) {
     const struct frame_type *type = lines_type(view, data);
     for (size_t i = 0; i < MEMORY_METRICS_N && data->frame->memory.present; i++)
         if (strcmp(memory_metrics[i].name, view->metric) == 0) {
@@ -113,8 +113,8 @@ void node_draw(struct view_state *view, const struct view_data *data, struct gri
     (void)put_past(data, type, view->metric, lines_is_share(unit), grid, row + 1);
 }
 
-void events_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
-    struct view_list *list = &view->lists[VIEW_EVENTS];
+void screen_events_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row) {
+    struct screen_list *list = &view->lists[SCREEN_EVENTS];
     size_t n = data->past ? data->past->n_marks : 0;
     char time[LINES_TEXT_MAX];
     (void)grid_put(grid, row++, 0, grid->columns, STYLE_STRONG, "What happened, the newest first");
@@ -133,7 +133,7 @@ void events_draw(struct view_state *view, const struct view_data *data, struct g
     }
 }
 
-void help_draw(struct grid *grid, unsigned row) {
+void screen_help_draw(struct grid *grid, unsigned row) {
     static const char *const lines[] = {
         "up, down, PgUp, PgDn, Home, End   choose a row        o  the overview",
         "Enter  all that is known of it    Esc  back           c  CPUs    s  sockets",

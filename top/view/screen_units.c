@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "top/view/lines.h"
-#include "top/view/screens.h"
+#include "top/view/screen_parts.h"
 
 // CPUs or sockets in a table, and one of them with all its metrics.
 
@@ -13,7 +13,7 @@ enum { COLUMN_WIDTH = 13, FIRST_COLUMN = 12, SOCKET_END = 12, NAME_WIDTH = 32 };
 
 // ---- sorting ----
 
-static size_t column_of(const struct view_state *view, const struct frame_units *units) {
+static size_t column_of(const struct screen_state *view, const struct frame_units *units) {
     return view->sort[0] != '\0' ? frame_units_find(units, view->sort) : units->n_columns;
 }
 
@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b) {
     return one->place < other->place ? -1 : one->place > other->place;
 }
 
-void units_sort(const struct view_state *view, const struct frame_units *units, size_t *order) {
+void screen_units_sort(const struct screen_state *view, const struct frame_units *units, size_t *order) {
     struct key keys[FRAME_UNITS_MAX];
     size_t column = column_of(view, units), n = units->n < FRAME_UNITS_MAX ? units->n : FRAME_UNITS_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -44,18 +44,18 @@ void units_sort(const struct view_state *view, const struct frame_units *units, 
         order[i] = keys[i].place;
 }
 
-void units_turn(struct view_state *view, const struct frame_units *units, int by) {
+void screen_units_turn(struct screen_state *view, const struct frame_units *units, int by) {
     size_t n = units->n_columns + 1, at = column_of(view, units); // the last one: by number
     at = (at + n + (size_t)(by < 0 ? (int)n + by : by)) % n;
     (void)snprintf(view->sort, sizeof view->sort, "%s", at < units->n_columns ? units->columns[at].metric : "");
-    view->lists[VIEW_UNITS].at = 0;
+    view->lists[SCREEN_UNITS].at = 0;
 }
 
 // ---- the table ----
 
 // A metric's name in two lines of a narrow column: "frontend", "bound"; what all share, "_ratio", is left out.
 static void put_heading(struct grid *grid, unsigned row, unsigned end, enum style style, const char *metric) {
-    char name[VIEW_METRIC_MAX];
+    char name[SCREEN_METRIC_MAX];
     (void)snprintf(name, sizeof name, "%s", metric);
     size_t length = strlen(name), cut;
     if (length > 6 && strcmp(name + length - 6, "_ratio") == 0)
@@ -92,7 +92,7 @@ static void put_unit(const struct frame_units *units, size_t place, size_t first
     }
 }
 
-static unsigned put_title(const struct view_state *view, const struct frame_units *units, size_t column,
+static unsigned put_title(const struct screen_state *view, const struct frame_units *units, size_t column,
                           struct grid *grid, unsigned row) {
     const char *what = view->scope == FRAME_CPUS ? "CPUs" : "Sockets";
     if (column == units->n_columns)
@@ -103,10 +103,10 @@ static unsigned put_title(const struct view_state *view, const struct frame_unit
     return row + 1;
 }
 
-void units_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+void screen_units_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row) {
     const struct frame_type *type = lines_type(view, data);
     const struct frame_units *units = type ? &type->units[view->scope] : NULL;
-    struct view_list *list = &view->lists[VIEW_UNITS];
+    struct screen_list *list = &view->lists[SCREEN_UNITS];
     size_t order[FRAME_UNITS_MAX];
     if (!units || !units->present) {
         (void)grid_put(grid, row, 0, grid->columns, STYLE_PLAIN,
@@ -128,7 +128,7 @@ void units_draw(struct view_state *view, const struct view_data *data, struct gr
         (void)grid_put(grid, row + 1, FIRST_COLUMN + COLUMN_WIDTH * (unsigned)(column - first + 1), grid->columns,
                        STYLE_STRONG, view->ascending ? "^" : "v");
     row += 2;
-    units_sort(view, units, order);
+    screen_units_sort(view, units, order);
     view->list_rows = grid->rows - 1 - row;
     lines_scroll(list, units->n, view->list_rows);
     for (size_t i = list->first; i < units->n && row < grid->rows - 1; i++, row++) {
@@ -140,7 +140,7 @@ void units_draw(struct view_state *view, const struct view_data *data, struct gr
 
 // ---- one of them ----
 
-static size_t find_unit(const struct view_state *view, const struct frame_units *units) {
+static size_t find_unit(const struct screen_state *view, const struct frame_units *units) {
     size_t i = 0;
     while (i < units->n && (view->scope == FRAME_CPUS ? units->units[i].cpu : units->units[i].socket) != view->unit)
         i++;
@@ -165,10 +165,10 @@ static void put_beside(const struct frame_units *units, size_t unit, const struc
     (void)grid_put(grid, row, NAME_WIDTH + 32, grid->columns, STYLE_FAINT, lines_unit(of));
 }
 
-void unit_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+void screen_unit_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row) {
     const struct frame_type *type = lines_type(view, data);
     const struct frame_units *units = type ? &type->units[view->scope] : NULL;
-    struct view_list *list = &view->lists[VIEW_UNIT];
+    struct screen_list *list = &view->lists[SCREEN_UNIT];
     size_t unit = units ? find_unit(view, units) : 0;
     const char *what = view->scope == FRAME_CPUS ? "CPU" : "Socket";
     if (!units || unit == units->n) {
