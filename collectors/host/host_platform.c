@@ -8,6 +8,7 @@
 #include "collectors/host/host_cpu.h"
 #include "collectors/host/host_platform_cpus.h"
 #include "collectors/host/host_platform_files.h"
+#include "collectors/host/host_prefetch.h"
 #include "collectors/host/host_virtual.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
@@ -52,8 +53,7 @@ static int finish(struct host_platform *collector, struct platform **out) {
     if (platform) {
         host_platform_cpus_finish(collector->pass, platform);
         host_platform_read_files(&collector->roots, platform);
-        host_platform_read_registers(&collector->roots, collector->devices, host_platform_cpus_first(collector->pass),
-                                     platform);
+        host_prefetch_read(&collector->roots, collector->devices, host_platform_cpus_first(collector->pass), platform);
         describe_machine(collector, platform);
     }
     collector->pass = host_platform_cpus_free(collector->pass);

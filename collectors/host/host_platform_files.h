@@ -10,8 +10,4 @@
 // Memory, frequency, kernel, sockets. Of SMT and sockets only what is told.
 void host_platform_read_files(const struct host_roots *roots, struct platform *out);
 
-// The prefetchers, from a register of CPU `cpu` (-1: none is known) that only some CPUs have and only root may read.
-// `devices` is the folder of device files; NULL: there is none.
-void host_platform_read_registers(const struct host_roots *roots, const char *devices, int cpu, struct platform *out);
-
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "collectors/host/host_cpu.h"
-#include "collectors/host/host_platform_files.h"
+#include "collectors/host/host_prefetch.h"
 
 // Intel's manual, volume 4: MSR_MISC_FEATURE_CONTROL. Each bit that is set switches one prefetcher off. Reading it
 // changes nothing, and interrupts one CPU.
@@ -37,7 +37,7 @@ static int read_register(const char *path, uint64_t *value) {
     return r;
 }
 
-void host_platform_read_registers(const struct host_roots *roots, const char *devices, int cpu, struct platform *out) {
+void host_prefetch_read(const struct host_roots *roots, const char *devices, int cpu, struct platform *out) {
     struct host_cpu described;
     char path[PATH_BYTES];
     uint64_t value;

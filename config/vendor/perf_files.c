@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "config/json/json_reader.h"
-#include "config/vendor/perf_files_private.h"
+#include "config/vendor/perf_folder.h"
 
 // perf_folder.c finds the files; this file parses them and reads their entries.
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "config/json/json_reader.h"
-#include "config/vendor/perf_files_private.h"
+#include "config/vendor/perf_folder.h"
 #include "core/host/environment.h"
 
 // Finds the folder for a path and a CPU through mapfile.csv: "pattern,version,folder,type". The first row whose pattern

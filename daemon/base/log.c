@@ -15,8 +15,6 @@
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
-#include "daemon/base/log_event.h"
-
 #define LOG_JOURNAL_SOCKET "/run/systemd/journal/socket"
 
 enum { LINE_MAX_BYTES = 1024, ESCAPE_BYTES = 4 };

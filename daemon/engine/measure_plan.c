@@ -6,7 +6,6 @@
 
 #include "core/host/topology_change.h"
 #include "daemon/base/log.h"
-#include "daemon/base/log_event.h"
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
 

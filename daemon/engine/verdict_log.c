@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "daemon/base/log_event.h"
+#include "daemon/base/log.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_sockets.h"

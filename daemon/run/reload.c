@@ -6,7 +6,6 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/base/log_event.h"
 #include "daemon/run/load.h"
 #include "daemon/source/source_continue.h"
 #include "daemon/uncore/uncore_setup.h"

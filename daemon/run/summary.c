@@ -9,7 +9,6 @@
 #include "collectors/pmu/pmu.h"
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
-#include "daemon/base/log_event.h"
 #include "exporters/http/http.h"
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds

@@ -10,7 +10,6 @@
 #include "collectors/host/host_file.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "daemon/base/log.h"
-#include "daemon/base/log_event.h"
 #include "daemon/source/source_vendor.h"
 
 // ---- answers of the origin ----

@@ -8,6 +8,7 @@
 
 #include "top/model/frame.h"
 #include "top/model/host.h"
+#include "top/model/past.h"
 #include "top/view/screen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,6 +8,7 @@
 
 #include "top/model/frame.h"
 #include "top/model/host.h"
+#include "top/model/past.h"
 #include "top/screen/grid.h"
 #include "top/view/screen.h"
 

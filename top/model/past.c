@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top/model/host.h"
 #include "top/model/page.h"
+#include "top/model/past.h"
 
 static bool read_values(const struct json_node *object, struct past *past, struct past_series *series) {
     struct json_node values;
@@ -16,7 +16,7 @@ static bool read_values(const struct json_node *object, struct past *past, struc
     float *all = arena_take(&past->arena, past->n_steps + 1, sizeof *all);
     for (size_t i = 0; all && i < past->n_steps; i++)
         all[i] = NAN;
-    if (all && page_array(object, "values", HOST_STEPS_MAX, &values))
+    if (all && page_array(object, "values", PAST_STEPS_MAX, &values))
         cJSON_ArrayForEach(child, values.value) {
             if (n < past->n_steps && cJSON_IsNumber(child))
                 all[n] = (float)child->valuedouble;
@@ -29,11 +29,11 @@ static bool read_values(const struct json_node *object, struct past *past, struc
 static int read_series(const struct json_node *root, struct past *past) {
     struct json_node array;
     const cJSON *child;
-    struct past_series *series = arena_take(&past->arena, HOST_SERIES_MAX, sizeof *series);
+    struct past_series *series = arena_take(&past->arena, PAST_SERIES_MAX, sizeof *series);
     if (!series)
         return -ENOMEM;
     past->series = series;
-    if (!page_array(root, "series", HOST_SERIES_MAX, &array))
+    if (!page_array(root, "series", PAST_SERIES_MAX, &array))
         return -EINVAL;
     cJSON_ArrayForEach(child, array.value) {
         const struct json_node object = json_child(&array, child, 0);
@@ -50,11 +50,11 @@ static int read_series(const struct json_node *root, struct past *past) {
 static int read_marks(const struct json_node *root, struct past *past) {
     struct json_node array;
     const cJSON *child;
-    struct past_mark *marks = arena_take(&past->arena, HOST_MARKS_MAX, sizeof *marks);
+    struct past_mark *marks = arena_take(&past->arena, PAST_MARKS_MAX, sizeof *marks);
     if (!marks)
         return -ENOMEM;
     past->marks = marks;
-    if (!page_array(root, "marks", HOST_MARKS_MAX, &array))
+    if (!page_array(root, "marks", PAST_MARKS_MAX, &array))
         return 0;
     cJSON_ArrayForEach(child, array.value) {
         const struct json_node object = json_child(&array, child, 0);
@@ -78,7 +78,7 @@ int past_read(const char *text, size_t length, struct past **out, char why[stati
         double steps = page_number(&page.root, "steps");
         past->begin_seconds = page_number(&page.root, "begin_timestamp_seconds");
         past->step_seconds = page_number(&page.root, "step_seconds");
-        past->n_steps = steps >= 0 && steps <= HOST_STEPS_MAX ? (size_t)steps : 0;
+        past->n_steps = steps >= 0 && steps <= PAST_STEPS_MAX ? (size_t)steps : 0;
         r = read_series(&page.root, past);
     }
     if (r == 0)

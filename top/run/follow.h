@@ -6,6 +6,7 @@
 // again two seconds later, as long as it takes.
 
 #include "top/model/host.h"
+#include "top/model/past.h"
 #include "top/model/timeline.h"
 #include "top/source/fetch.h"
 #include "top/view/screen.h"

@@ -6,6 +6,7 @@
 
 #include "top/model/frame.h"
 #include "top/model/host.h"
+#include "top/model/past.h"
 #include "top/screen/grid.h"
 
 enum { SCREEN_METRIC_MAX = 128, SCREEN_TOGGLED_MAX = 256, SCREEN_ROWS_MIN = 12, SCREEN_COLUMNS_MIN = 40 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_CONFIG_VENDOR_PERF_FILES_PRIVATE_H
-#define TOPDOWND_CONFIG_VENDOR_PERF_FILES_PRIVATE_H
+#ifndef TOPDOWND_CONFIG_VENDOR_PERF_FOLDER_H
+#define TOPDOWND_CONFIG_VENDOR_PERF_FOLDER_H
+
+// Where a CPU's files are: for perf_files.c, which parses them.
 
 #include "config/vendor/perf_files.h"
 
-// The location of a CPU's files.
 struct perf_folder {
     char path[PERF_PATH_MAX];         // a folder, or a file
     char architecture[PERF_PATH_MAX]; // its folder with mapfile.csv; "": none
