@@ -25,29 +25,32 @@ static int sim_topology(struct source *source, const struct cpuset *selected, st
                         : r;
 }
 
-static int sim_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
+int source_sim_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
     const struct source_sim *sim = of_const(source);
     const char *unknown = NULL;
     int r = pmu_sim_new(sim->scenario, source->catalog, now_ns, &unknown, out);
     return r == -EINVAL
-               ? errors_add(errors, sim->path, 0, 0, "the event %.80s has no such rate, or spec %s does not have it",
-                            unknown ? unknown : "?", source->catalog->product.spec)
+               ? errors_add(errors, sim->path, 0, 0, "the event %.80s has no such rate, or spec %s%s does not have it",
+                            unknown ? unknown : "?", sim->folder, source->catalog->product.spec)
                : r;
 }
 
-// The simulated host runs on as it is, whatever its file says by now.
-static void sim_exchange(struct source *a, struct source *b) {
+void source_sim_exchange(struct source *a, struct source *b) {
     struct scenario *scenario = of(a)->scenario;
     of(a)->scenario = of(b)->scenario;
     of(b)->scenario = scenario;
+}
+
+static void exchange_cores(struct source *a, struct source *b) {
+    source_sim_exchange(a, b);
     a->own_spec = of(a)->scenario->spec;
     b->own_spec = of(b)->scenario->spec;
 }
 
-static void sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }
+void source_sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }
 
 static const struct source_driver DRIVER = {
-    .topology = sim_topology, .pmu = sim_pmu, .exchange = sim_exchange, .deinit = sim_deinit};
+    .topology = sim_topology, .pmu = source_sim_pmu, .exchange = exchange_cores, .deinit = source_sim_deinit};
 
 // ---- filling ----
 
@@ -126,6 +129,7 @@ static struct source_sim *add(const struct source_request *request, struct sourc
     if (!sim)
         return NULL;
     sim->source.driver = &DRIVER;
+    sim->folder = "";
     sim->source.roots = (struct host_roots){
         .sysfs = request->options->paths.sysfs, .procfs = request->options->paths.procfs, .kept = host_files_new()};
     out[(*n)++] = &sim->source;

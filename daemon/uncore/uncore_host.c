@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "daemon/uncore/uncore_host.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

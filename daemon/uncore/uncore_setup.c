@@ -6,7 +6,10 @@
 
 #include "daemon/uncore/uncore_chosen.h"
 #include "daemon/uncore/uncore_groups.h"
+#include "daemon/uncore/uncore_host.h"
 #include "daemon/uncore/uncore_linux.h"
+#include "daemon/uncore/uncore_replay.h"
+#include "daemon/uncore/uncore_sim.h"
 #include "daemon/uncore/uncore_source.h"
 #include "daemon/uncore/uncore_vendor.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "daemon/uncore/uncore_sim.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -9,42 +11,20 @@
 #include "config/spec/uncore_kinds_json.h"
 #include "daemon/source/source_sim.h"
 #include "daemon/uncore/uncore_choice.h"
-#include "daemon/uncore/uncore_sim.h"
 
 _Static_assert((int)SCENARIO_CORE_TYPES_MAX + (int)SCENARIO_UNCORE_MAX <= (int)SETUP_TYPES_MAX,
                "all kinds of a scenario are measured");
 
-// A simulated host's boxes: a kind is a scenario like a core type's, and a box a core with one thread.
+static struct source_sim *of(struct source *source) { return (struct source_sim *)source; }
 
-struct uncore_sim {
-    struct source source; // first
-    struct scenario *scenario;
-};
-
-static struct uncore_sim *of(struct source *source) { return (struct uncore_sim *)source; }
-
-static int sim_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
-    const struct uncore_sim *sim = (const struct uncore_sim *)source;
-    const char *unknown = NULL;
-    int r = pmu_sim_new(sim->scenario, source->catalog, now_ns, &unknown, out);
-    return r == -EINVAL
-               ? errors_add(errors, NULL, 0, 0, "the event %.80s has no such rate, or spec uncore/%s does not have it",
-                            unknown ? unknown : "?", source->catalog->product.spec)
-               : r;
-}
-
-// The simulated boxes run on as they are, whatever the scenario's file says by now.
-static void sim_exchange(struct source *a, struct source *b) {
-    struct scenario *scenario = of(a)->scenario;
-    of(a)->scenario = of(b)->scenario;
-    of(b)->scenario = scenario;
+static void exchange_boxes(struct source *a, struct source *b) {
+    source_sim_exchange(a, b);
     a->pmu_name = of(a)->scenario->name;
     b->pmu_name = of(b)->scenario->name;
 }
 
-static void sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }
-
-static const struct source_driver DRIVER = {.pmu = sim_pmu, .exchange = sim_exchange, .deinit = sim_deinit};
+static const struct source_driver DRIVER = {
+    .pmu = source_sim_pmu, .exchange = exchange_boxes, .deinit = source_sim_deinit};
 
 // Boxes are named after their kind.
 static void name_box(const char *kind, size_t box, char out[UNCORE_NAME_MAX]) {
@@ -88,7 +68,7 @@ struct uncore_box uncore_sim_box(const struct scenario *host, const struct scena
 }
 
 double uncore_sim_peak(const struct source *kind) {
-    return ((const struct uncore_sim *)kind)->scenario->memory_bytes_per_second;
+    return ((const struct source_sim *)kind)->scenario->memory_bytes_per_second;
 }
 
 static int set_facts(const struct scenario *host, const struct scenario *kind, struct topology *boxes) {
@@ -117,7 +97,7 @@ static const char *group_of(const struct uncore_kinds *kinds, const char *spec) 
 // Takes ownership of the kind's scenario.
 static int add_kind(struct setup *setup, struct scenario *kind, const char *group, const struct options *options,
                     struct errors *errors) {
-    struct uncore_sim *sim = calloc(1, sizeof *sim);
+    struct source_sim *sim = calloc(1, sizeof *sim);
     struct catalog_builder *builder;
     struct topology *boxes = NULL;
     struct cpuset chosen;
@@ -127,6 +107,8 @@ static int add_kind(struct setup *setup, struct scenario *kind, const char *grou
     }
     sim->source.driver = &DRIVER;
     sim->scenario = kind;
+    memcpy(sim->path, of(setup->types[0].source)->path, sizeof sim->path);
+    sim->folder = "uncore/";
     int r = uncore_read_spec(setup, kind->spec, errors, &builder);
     if (r == 0) {
         sim->source.catalog = catalog_builder_finish(builder);
@@ -145,7 +127,7 @@ static int add_kind(struct setup *setup, struct scenario *kind, const char *grou
     if (r == 0)
         r = pmu_sim_topology(kind, &chosen, &boxes);
     if (r == 0)
-        r = set_facts(((struct source_sim *)setup->types[0].source)->scenario, kind, boxes);
+        r = set_facts(of(setup->types[0].source)->scenario, kind, boxes);
     if (r < 0) {
         topology_free(boxes);
         source_free(&sim->source);
@@ -158,7 +140,7 @@ static int add_kind(struct setup *setup, struct scenario *kind, const char *grou
 }
 
 int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors) {
-    struct scenario *host = ((struct source_sim *)setup->types[0].source)->scenario;
+    struct scenario *host = of(setup->types[0].source)->scenario;
     char path[DATA_PATH_MAX + 64];
     struct uncore_kinds kinds;
     (void)snprintf(path, sizeof path, "%s/specs/uncore/kinds.json", setup->data);

@@ -34,13 +34,4 @@ const char *uncore_told_by(const struct setup *setup, const struct catalog *cata
 // traffic, or as there is no room, which the set-up's first source notes; -ENOMEM.
 int uncore_add(struct setup *setup, struct source *source, struct topology *boxes, bool recommended);
 
-// This host's. Where it has none, the set-up's first source notes it.
-int uncore_host_setup(struct setup *setup, const struct options *options, struct errors *errors);
-
-// A simulated host's, of which the set-up's first source is one.
-int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors);
-
-// Those of a recording, of which the set-up's first source is one, whatever the configuration selects here.
-int uncore_replay_setup(struct setup *setup, const struct options *options, struct errors *errors);
-
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/source/source_find.h"
+#include "daemon/uncore/uncore_setup.h"
 #include "tests/unit/host_tree.h"
 
 #include <errno.h>
@@ -128,6 +129,53 @@ static void test_a_log_of_perf_is_replayed_and_counts_nothing_here(void **state)
     source_free(source);
 }
 
+// Writes a shipped scenario with another word in the place of one of its words.
+static void write_scenario(const struct host_tree *tree, const char *from, const char *to, char path[static 512]) {
+    static char text[1 << 16];
+    FILE *file = fopen("tests/data/scenarios/boxes.json", "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    assert_int_equal(fclose(file), 0);
+    text[length] = '\0';
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    (void)snprintf(path, 512, "%s/wrong.json", tree->root);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_a_rate_that_no_spec_has_names_the_scenarios_file_for_cores_and_boxes(void **state) {
+    static const struct {
+        const char *from;
+        size_t type; // of the set-up
+        const char *spec;
+    } cases[] = {{"\"CPU_CYCLES\"", 0, "neoverse-v2"}, {"\"UNC_M_CAS_COUNT.RD\"", 1, "uncore/imc-sapphire-rapids"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[512], wanted[128];
+        struct setup *setup = calloc(1, sizeof *setup);
+        struct errors errors = {0};
+        struct pmu *pmu;
+        assert_non_null(setup);
+        write_scenario(*state, cases[i].from, "\"UNHEARD_OF\"", path);
+        const struct options options = {.pmu = PMU_SIM,
+                                        .scenario = path,
+                                        .config = "/nonexistent",
+                                        .paths = {.data = ".", .sysfs = "/sys", .procfs = "/proc"}};
+        assert_int_equal(setup_init(setup, &options, &errors), 0);
+        assert_int_equal(uncore_setup(setup, &options, &errors), 0);
+        assert_int_equal(source_pmu(setup->types[cases[i].type].source, 1, &errors, &pmu), -EINVAL);
+        assert_int_equal(errors.n, 1);
+        assert_string_equal(errors.items[0].file, path);
+        (void)snprintf(wanted, sizeof wanted, "the event UNHEARD_OF has no such rate, or spec %s does not have it",
+                       cases[i].spec);
+        assert_string_equal(errors.items[0].text, wanted);
+        setup_deinit(setup);
+        free(setup);
+    }
+}
+
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
@@ -136,6 +184,7 @@ int main(void) {
         ON_A_TREE(test_a_host_tells_what_it_is_and_has_no_past),
         ON_A_TREE(test_a_simulated_host_says_so_and_has_its_own_counters),
         ON_A_TREE(test_a_log_of_perf_is_replayed_and_counts_nothing_here),
+        ON_A_TREE(test_a_rate_that_no_spec_has_names_the_scenarios_file_for_cores_and_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
