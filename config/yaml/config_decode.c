@@ -11,7 +11,6 @@
 #include "config/yaml/config_boxes.h"
 #include "config/yaml/config_listen.h"
 #include "config/yaml/config_map.h"
-#include "config/yaml/config_place.h"
 #include "config/yaml/config_profile.h"
 #include "config/yaml/config_uncore.h"
 #include "config/yaml/config_value.h"
@@ -421,7 +420,7 @@ bool config_describe_key(size_t index, struct config_key_help *out) {
     const struct config_key *key = &config_keys[index];
     *out = (struct config_key_help){
         .in_profile = key->places == (CONFIG_TOP | CONFIG_PROFILE), .standard = key->standard, .help = key->help};
-    (void)snprintf(out->name, sizeof out->name, "%s%s", config_place_prefix(key->places), key->name);
+    (void)snprintf(out->name, sizeof out->name, "%s%s", config_map_prefix(key), key->name);
     return true;
 }
 

@@ -68,7 +68,10 @@ struct config_key {
 // Reports keys that are not allowed in a mapping at `place`, one of the places of the table.
 void config_map_check(const struct config_decoder *decoder, const struct yaml_tree *map, unsigned place);
 
-// Reads the keys of such a mapping into `out`.
+// The mappings around a key: "", "counters.", "uncore.boxes.".
+const char *config_map_prefix(const struct config_key *key);
+
+// Reads the keys of such a mapping into `out`, and notes where they are set (config_place_of in config.h).
 void config_map_read(struct config_decoder *decoder, const struct yaml_tree *map, unsigned place, void *out);
 
 // Applies the defaults of all keys at `place` that have one.

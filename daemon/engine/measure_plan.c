@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "core/host/topology_change.h"
+#include "core/host/topology.h"
 #include "daemon/base/log.h"
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go

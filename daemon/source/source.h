@@ -3,9 +3,10 @@
 #define TOPDOWND_DAEMON_SOURCE_SOURCE_H
 
 // The origin of counts, and the spec to interpret them: facts in a common form, and a driver that answers what only the
-// origin knows. Three files fill it: source_host.c from the kernel's files of this host, source_sim.c from a scenario,
-// source_recording.c from a recording or a log of perf. Each embeds struct source as its first member, and no other
-// code asks which of the three it is.
+// origin knows. Each driver's file fills it: for core types from the kernel's files of this host (source_host.c), from
+// a scenario (source_sim.c), or from a recording or a log of perf (source_recording.c); for boxes from the same of each
+// (daemon/uncore/). A driver may embed struct source as the first member of its own, and no other code asks which it
+// is.
 
 #include "collectors/host/host_cores.h"
 #include "collectors/pmu/pmu.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "core/base/cpuset.h"
-#include "core/host/topology_change.h"
+#include "core/host/topology.h"
 
 // ---- CPU lists ----
 
