@@ -1,50 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
+#include "tests/unit/sources.h"
 
-#include <ctype.h>
 #include <dirent.h>
 
 // The rules of docs/ARCHITECTURE.md that can be checked in the sources: includes between rooms, the users of each
 // library, no state outside functions, short functions and files, and a core without input, output and clocks. The
 // checker reads a file as text; the tests feed it small files that break each rule, and then all sources.
 
-enum { FUNCTION_LINES_MAX = 60, FILE_LINES_MAX = 500, ROOM_LINES_MAX = 4000, FINDINGS_SIZE = 1 << 16 };
-
-static const char *const LAYERS[] = {"core", "config", "collectors", "exporters", "daemon", "top"};
-
-struct source {
-    const char *path, *text;
-    char *code;      // the text without comments, strings and directives, as long
-    char *findings;  // "file:line: what is wrong" lines, FINDINGS_SIZE
-    const char *end; // of `code`
-};
-
-static size_t line_of(const struct source *source, size_t offset) {
-    size_t line = 1;
-    for (size_t i = 0; i < offset; i++)
-        line += source->text[i] == '\n';
-    return line;
-}
-
-__attribute__((format(printf, 3, 4))) static void report(const struct source *source, size_t offset, const char *format,
-                                                         ...) {
-    size_t length = strlen(source->findings), room = FINDINGS_SIZE - length;
-    length += (size_t)snprintf(source->findings + length, room, "%s:%zu: ", source->path, line_of(source, offset));
-    assert_true(length < FINDINGS_SIZE);
-    va_list arguments;
-    va_start(arguments, format);
-    length += (size_t)vsnprintf(source->findings + length, FINDINGS_SIZE - length, format, arguments);
-    va_end(arguments);
-    assert_true(length + 2 < FINDINGS_SIZE);
-    strcat(source->findings, "\n");
-}
-
-static bool in_layer(const char *path, const char *layer) {
-    size_t n = strlen(layer);
-    return strncmp(path, layer, n) == 0 && path[n] == '/';
-}
-
-static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+enum { FUNCTION_LINES_MAX = 60, FILE_LINES_MAX = 500 };
 
 // ---- includes ----
 
@@ -145,15 +109,6 @@ static const char *const ROOMS[] = {"core/base/",
                                     "top/main.c"};
 // clang-format on
 
-// Rooms of one subject that is longer than others.
-static const struct {
-    const char *folder;
-    size_t lines_max;
-} LONG_ROOMS[] = {
-    // Files of perf and of Intel's perfmon say the same in two dialects: both go into one catalog, and share its
-    // tables.
-    {"config/vendor", 4500}};
-
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {
     size_t room = 0;
@@ -204,64 +159,7 @@ static void check_includes(const struct source *source) {
     }
 }
 
-// ---- text to code ----
-
-static void blank(char *code, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++)
-        if (code[i] != '\n')
-            code[i] = ' ';
-}
-
-// Where the comment, string or directive at `at` ends; `at` itself where none begins there.
-static size_t skip_text(const char *text, size_t at, bool line_start) {
-    const char *from = text + at, *end = NULL;
-    if (starts_with(from, "//"))
-        return at + strcspn(from, "\n");
-    if (starts_with(from, "/*")) {
-        end = strstr(from + 2, "*/");
-        return end ? (size_t)(end + 2 - text) : at + strlen(from);
-    }
-    if (*from == '#' && line_start) {
-        size_t to = at + strcspn(from, "\n");
-        while (text[to] == '\n' && text[to - 1] == '\\')
-            to += 1 + strcspn(text + to + 1, "\n");
-        return to;
-    }
-    if (*from != '"' && *from != '\'')
-        return at;
-    size_t to = at + 1;
-    while (text[to] != '\0' && text[to] != *from)
-        to += text[to] == '\\' && text[to + 1] != '\0' ? 2 : 1;
-    return text[to] == '\0' ? to : to + 1;
-}
-
-static void make_code(struct source *source) {
-    source->code = strdup(source->text);
-    assert_non_null(source->code);
-    source->end = source->code + strlen(source->code);
-    bool line_start = true;
-    for (size_t i = 0; source->text[i] != '\0';) {
-        size_t to = skip_text(source->text, i, line_start);
-        blank(source->code, i, to);
-        line_start = to == i && (source->text[i] == '\n' || (line_start && source->text[i] == ' '));
-        i = to > i ? to : i + 1;
-    }
-}
-
 // ---- declarations ----
-
-static bool word_at(const char *code, const char *at, const char *word) {
-    size_t n = strlen(word);
-    return strncmp(at, word, n) == 0 && !isalnum((unsigned char)at[n]) && at[n] != '_' &&
-           (at == code || (!isalnum((unsigned char)at[-1]) && at[-1] != '_'));
-}
-
-static const char *find_word(const char *code, const char *from, const char *to, const char *word) {
-    for (const char *at = from; at < to; at++)
-        if (word_at(code, at, word))
-            return at;
-    return NULL;
-}
 
 // The brace that closes the one at `at`.
 static const char *closing_brace(const char *at, const char *to) {
@@ -328,13 +226,6 @@ static void check_function(const struct source *source, const char *from, const 
     check_statics(source, brace, to);
 }
 
-static bool head_is_function(const char *from, const char *brace) {
-    const char *last = brace;
-    while (last > from && isspace((unsigned char)last[-1]))
-        last--;
-    return last > from && last[-1] == ')' && !memchr(from, '=', (size_t)(last - from));
-}
-
 static void check_declarations(const struct source *source) {
     const char *from = NULL, *brace = NULL; // of the declaration that `at` is in
     int depth = 0;
@@ -377,7 +268,7 @@ static void check_core_words(const struct source *source) {
 
 static void check_source(const char *path, const char *text, char *findings) {
     struct source source = {.path = path, .text = text, .findings = findings};
-    make_code(&source);
+    source_make_code(&source);
     size_t lines = line_of(&source, strlen(text)) - 1;
     if (lines > FILE_LINES_MAX)
         report(&source, strlen(text), "a file of %zu lines", lines);
@@ -572,17 +463,6 @@ static void test_braces_that_do_not_match_are_found(void **state) {
 
 // ---- all sources ----
 
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    size_t length = fread(text, 1, (1 << 20) - 1, file);
-    assert_true(length > 0 && feof(file));
-    assert_int_equal(fclose(file), 0);
-    return text;
-}
-
 // Tools read the licence from the first line, where formatting joins a comment to it that follows at once.
 static void check_licence(const char *path, const char *text, char *findings) {
     const struct source source = {.path = path, .text = text, .findings = findings};
@@ -590,33 +470,18 @@ static void check_licence(const char *path, const char *text, char *findings) {
         report(&source, 0, "the first line is not the licence alone");
 }
 
-// Checks a source. Returns the number of its lines.
-static size_t check_file(const char *path, char *findings) {
-    char *text = read_text(path);
-    size_t lines = 0;
+// Checks a source.
+static void check_file(const char *path, char *findings) {
+    char *text = source_read(path);
     check_source(path, text, findings);
     check_licence(path, text, findings);
-    for (const char *at = text; *at != '\0'; at++)
-        lines += *at == '\n';
     free(text);
-    return lines;
-}
-
-// Checks that a room of so many lines is not too long.
-static void check_room(const char *folder, size_t lines, char *findings) {
-    const struct source source = {.path = folder, .text = "", .findings = findings};
-    size_t lines_max = ROOM_LINES_MAX;
-    for (size_t i = 0; i < N_OF(LONG_ROOMS); i++)
-        if (strcmp(folder, LONG_ROOMS[i].folder) == 0)
-            lines_max = LONG_ROOMS[i].lines_max;
-    if (lines > lines_max)
-        report(&source, 0, "a room of %zu lines has more than one subject", lines);
 }
 
 // Checks the sources of a folder and of the folders in it; returns how many they are.
 static size_t check_folder(const char *path, char *findings) {
     DIR *folder = opendir(path);
-    size_t n_all = 0, lines = 0;
+    size_t n_all = 0;
     if (!folder)
         fail_msg("no folder %s: run this from the root of the repository", path);
     for (struct dirent *entry; (entry = readdir(folder));) {
@@ -627,28 +492,11 @@ static size_t check_folder(const char *path, char *findings) {
             n_all += check_folder(inner, findings);
         if (!end || (strcmp(end, ".c") != 0 && strcmp(end, ".h") != 0))
             continue;
-        lines += check_file(inner, findings);
+        check_file(inner, findings);
         n_all++;
     }
     assert_int_equal(closedir(folder), 0);
-    check_room(path, lines, findings);
     return n_all;
-}
-
-static void expect_room(const char *folder, size_t lines, const char *wanted) {
-    char *findings = calloc(FINDINGS_SIZE, 1);
-    assert_non_null(findings);
-    check_room(folder, lines, findings);
-    assert_string_equal(findings, wanted);
-    free(findings);
-}
-
-static void test_a_long_room_is_found(void **state) {
-    (void)state;
-    expect_room("core/base", 4000, "");
-    expect_room("core/base", 4001, "core/base:1: a room of 4001 lines has more than one subject\n");
-    expect_room("config/vendor", 4500, "");
-    expect_room("config/vendor", 4501, "config/vendor:1: a room of 4501 lines has more than one subject\n");
 }
 
 static void test_all_sources_keep_the_rules(void **state) {
@@ -675,7 +523,6 @@ int main(void) {
         cmocka_unit_test(test_a_long_function_is_found),
         cmocka_unit_test(test_a_long_file_is_found),
         cmocka_unit_test(test_braces_that_do_not_match_are_found),
-        cmocka_unit_test(test_a_long_room_is_found),
         cmocka_unit_test(test_all_sources_keep_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
