@@ -10,7 +10,7 @@
 #include "core/tally/blind.h"
 #include "daemon/base/log.h"
 #include "daemon/engine/stage.h"
-#include "daemon/engine/steps.h"
+#include "daemon/engine/stepper.h"
 #include "daemon/source/source_recording.h"
 
 // Records are read one at a time; a round or a pause waits until it is due. A step ends with each snapshot, at full
@@ -55,7 +55,7 @@ struct replay {
     struct host_memory *memory;   // NULL: not known
     uint64_t begun_ns, first_ns;  // when the first round began, now and then
     bool begun, over;
-    struct steps steps;
+    struct stepper stepper;
     unsigned long long rounds;
     struct blind blind;
     double timestamp_seconds; // of the newest round
@@ -210,7 +210,7 @@ static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now
         replay->first_ns = replay->waiting.readings ? replay->waiting.readings->start_ns : recorded_ns;
     }
     double speed = replay->setup->speed;
-    if (speed == 0 || recorded_ns <= replay->first_ns || steps_are_asked(&replay->steps))
+    if (speed == 0 || recorded_ns <= replay->first_ns || stepper_is_asked(&replay->stepper))
         return now_ns;
     return replay->begun_ns + (uint64_t)((double)(recorded_ns - replay->first_ns) / speed);
 }
@@ -311,8 +311,9 @@ static int take_memory(struct replay *replay, struct snapshot *snapshot) {
 
 // When what waits is due. A step that waits for a request looks for it again later.
 static uint64_t leader_due_ns(struct replay *replay, uint64_t now_ns) {
-    return steps_are_asked(&replay->steps) && !steps_may(&replay->steps) ? now_ns + STEPS_LOOK_NS
-                                                                         : due_ns(replay, recorded_ns(replay), now_ns);
+    return stepper_is_asked(&replay->stepper) && !stepper_may(&replay->stepper)
+               ? now_ns + STEPPER_LOOK_NS
+               : due_ns(replay, recorded_ns(replay), now_ns);
 }
 
 static uint64_t led_due_ns(const struct replay *replay, uint64_t now_ns) {
@@ -341,7 +342,7 @@ static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline
     struct replay *replay = of(engine);
     const struct clocks *clocks = replay->self->clocks;
     *out = NULL;
-    steps_answer(&replay->steps);
+    stepper_answer(&replay->stepper);
     while (!replay->over) {
         if (waits(replay)) {
             *deadline_ns = replay->leader ? led_due_ns(replay, now_ns) : leader_due_ns(replay, now_ns);
@@ -354,7 +355,7 @@ static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline
         }
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
-        replay->steps.made = *out && steps_are_asked(&replay->steps);
+        replay->stepper.made = *out && stepper_is_asked(&replay->stepper);
         if (*out)
             return 0;
         int r = take_record(replay);
@@ -364,9 +365,9 @@ static int step_until(struct engine *engine, uint64_t now_ns, uint64_t *deadline
             return take_memory(replay, NULL); // the first plan must be served
     }
     *deadline_ns = now_ns + IDLE_NS;
-    if (steps_are_asked(&replay->steps)) {
-        steps_end(&replay->steps);
-        *deadline_ns = now_ns + STEPS_LOOK_NS;
+    if (stepper_is_asked(&replay->stepper)) {
+        stepper_end(&replay->stepper);
+        *deadline_ns = now_ns + STEPPER_LOOK_NS;
     }
     return 0;
 }
@@ -413,7 +414,7 @@ int replay_new(const struct setup *setup, struct core_type *type, struct self *s
                               .type = type,
                               .self = self,
                               .tape = source_recording_tape(type->source),
-                              .steps.fd = leader ? 0 : setup->steps_fd,
+                              .stepper.fd = leader ? 0 : setup->steps_fd,
                               .timestamp_seconds = NAN,
                               .counted_seconds = NAN,
                               .leader = leader ? of(leader) : NULL};

@@ -50,7 +50,7 @@ struct setup {
         uint64_t interval_ns;
     } textfile;
     double speed;            // of a replay
-    int steps_fd;            // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
+    int steps_fd;            // of a replay that somebody steps (daemon/engine/stepper.h); 0: nobody does
     bool quiet;              // nobody waits for its end: the log says nothing of it
     uint64_t round_least_ns; // as of a plan_request
     bool whole_rounds;       // a snapshot is of one round of all cores, and of nothing else

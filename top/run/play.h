@@ -8,7 +8,7 @@
 #include "top/run/follow.h"
 
 struct play {
-    int fd; // to the replaying process (daemon/engine/steps.h); -1: a daemon is followed
+    int fd; // to the replaying process (daemon/engine/stepper.h); -1: a daemon is followed
     bool paused;
     double speed;    // 0: as fast as possible
     unsigned wanted; // moments to go on to while it is paused, which have not been read

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_ENGINE_STEPS_H
-#define TOPDOWND_DAEMON_ENGINE_STEPS_H
+#ifndef TOPDOWND_DAEMON_ENGINE_STEPPER_H
+#define TOPDOWND_DAEMON_ENGINE_STEPPER_H
 
 // Lets somebody else step a replay: `topdownd top`, which can pause and go at any speed. For each byte that comes on
 // the socket, the replay makes one snapshot, and answers "s" when that has been published, or "e" if it has ended.
@@ -8,23 +8,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct steps {
+struct stepper {
     int fd; // 0: nobody steps
     bool asked, made;
 };
 
 // How often the replay looks for a request.
-static const uint64_t STEPS_LOOK_NS = 5000000;
+static const uint64_t STEPPER_LOOK_NS = 5000000;
 
-static inline bool steps_are_asked(const struct steps *steps) { return steps->fd > 0; }
+static inline bool stepper_is_asked(const struct stepper *stepper) { return stepper->fd > 0; }
 
 // Answers for the snapshot that was made; call it when that has been published.
-void steps_answer(struct steps *steps);
+void stepper_answer(struct stepper *stepper);
 
 // True if a snapshot is wanted.
-bool steps_may(struct steps *steps);
+bool stepper_may(struct stepper *stepper);
 
 // Answers that there is none, if one is wanted.
-void steps_end(struct steps *steps);
+void stepper_end(struct stepper *stepper);
 
 #endif
