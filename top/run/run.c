@@ -20,7 +20,7 @@ enum { EXIT_WRONG = 2, ONCE_SECONDS = 60, ONCE_ROWS = 200, ONCE_COLUMNS = 100, L
 
 struct top {
     struct args args;
-    struct follow follow;
+    struct feed feed;
     struct play play;
     struct screen_state view;
     struct terminal *terminal; // NULL: one screen is printed
@@ -38,13 +38,13 @@ static double clock_seconds(clockid_t clock) {
 static double monotonic(void) { return clock_seconds(CLOCK_MONOTONIC); }
 
 static struct screen_data data_of(const struct top *top) {
-    const struct follow *follow = &top->follow;
-    const struct timeline *timeline = &follow->timeline;
+    const struct feed *feed = &top->feed;
+    const struct timeline *timeline = &feed->timeline;
     return (struct screen_data){.frame = timeline_shown(timeline),
-                                .host = follow->host,
-                                .past = follow->past,
+                                .host = feed->host,
+                                .past = feed->past,
                                 .source = top->args.source,
-                                .gone = follow->gone[0] != '\0' ? follow->gone : NULL,
+                                .gone = feed->gone[0] != '\0' ? feed->gone : NULL,
                                 .now_seconds = clock_seconds(CLOCK_REALTIME),
                                 .recording = top->play.fd >= 0,
                                 .paused = top->play.paused,
@@ -73,7 +73,7 @@ static bool take_keys(struct top *top) {
         enum screen_action action = key == TERMINAL_CHANGED ? SCREEN_NOTHING : screen_press(&top->view, &data, key);
         top->ended = top->ended || action == SCREEN_QUIT;
         if (action != SCREEN_NOTHING)
-            play_act(&top->play, &top->follow, action, monotonic());
+            play_act(&top->play, &top->feed, action, monotonic());
     }
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     if (poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)))
@@ -83,13 +83,13 @@ static bool take_keys(struct top *top) {
 
 static void wait_for_more(struct top *top) {
     double now = monotonic();
-    int fds[2] = {STDIN_FILENO, top->play.fd}, ms = follow_wait_ms(&top->follow, now);
+    int fds[2] = {STDIN_FILENO, top->play.fd}, ms = feed_wait_ms(&top->feed, now);
     bool heard = top->play.fd >= 0 && top->play.asked;
-    ms = play_wait_ms(&top->play, &top->follow, now, ms);
+    ms = play_wait_ms(&top->play, &top->feed, now, ms);
     if (top->terminal)
-        fetch_wait(top->follow.fetch, fds, heard ? 2 : 1, ms);
+        fetch_wait(top->feed.fetch, fds, heard ? 2 : 1, ms);
     else
-        fetch_wait(top->follow.fetch, fds + 1, heard ? 1 : 0, ms);
+        fetch_wait(top->feed.fetch, fds + 1, heard ? 1 : 0, ms);
 }
 
 static void run_screen(struct top *top) {
@@ -104,8 +104,8 @@ static void run_screen(struct top *top) {
         wait_for_more(top);
         now = monotonic();
         changed = take_keys(top);
-        changed = follow_work(&top->follow, &top->view, top->play.paused, now) || changed;
-        changed = play_work(&top->play, &top->follow, now) || changed;
+        changed = feed_work(&top->feed, &top->view, top->play.paused, now) || changed;
+        changed = play_work(&top->play, &top->feed, now) || changed;
         top->child_gone = child_has_ended(top->args.child, &top->status);
     }
 }
@@ -135,8 +135,8 @@ static void print_screen(struct top *top) {
 
 // Whether a measured moment, the host and the past are there.
 static bool is_complete(const struct top *top) {
-    const struct frame *frame = timeline_newest(&top->follow.timeline);
-    return frame && frame->sequence > 0 && top->follow.host && top->follow.past;
+    const struct frame *frame = timeline_newest(&top->feed.timeline);
+    return frame && frame->sequence > 0 && top->feed.host && top->feed.past;
 }
 
 static void run_once(struct top *top) {
@@ -145,16 +145,16 @@ static void run_once(struct top *top) {
     bool refused = false;
     while (!is_complete(top) && !top->child_gone && !refused && monotonic() < until) {
         wait_for_more(top);
-        (void)follow_work(&top->follow, &top->view, false, monotonic());
-        (void)play_work(&top->play, &top->follow, monotonic());
+        (void)feed_work(&top->feed, &top->view, false, monotonic());
+        (void)play_work(&top->play, &top->feed, monotonic());
         top->child_gone = child_has_ended(top->args.child, &top->status);
-        refused = top->follow.gone[0] != '\0' && top->args.child == 0;
+        refused = top->feed.gone[0] != '\0' && top->args.child == 0;
     }
     if (is_complete(top))
         print_screen(top);
     else if (!top->child_gone) {
         (void)fprintf(stderr, "topdownd: %s\n",
-                      top->follow.gone[0] != '\0' ? top->follow.gone : "nothing was measured within a minute");
+                      top->feed.gone[0] != '\0' ? top->feed.gone : "nothing was measured within a minute");
         top->status = EXIT_FAILURE;
     }
 }
@@ -179,13 +179,13 @@ static int open_terminal(struct top *top) {
 
 static int open_source(struct top *top) {
     char why[FETCH_WHY_MAX] = "out of memory";
-    int r = fetch_new(&top->args.from, &top->follow.fetch, why);
+    int r = fetch_new(&top->args.from, &top->feed.fetch, why);
     if (r < 0)
         (void)fprintf(stderr, "topdownd: %s\n", why);
-    top->follow.source = top->args.source;
-    top->follow.page = FOLLOW_NONE;
-    top->follow.once = top->args.once && top->args.child == 0;
-    top->follow.stepped = top->follow.everything = top->args.steps >= 0;
+    top->feed.source = top->args.source;
+    top->feed.page = FEED_NONE;
+    top->feed.once = top->args.once && top->args.child == 0;
+    top->feed.stepped = top->feed.everything = top->args.steps >= 0;
     top->play = (struct play){.fd = top->args.steps, .speed = top->args.speed};
     return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_WRONG : EXIT_FAILURE;
 }
@@ -203,7 +203,7 @@ static void run(struct top *top) {
         child_print_log(top->args.child_log);
         top->status = top->status == EXIT_SUCCESS ? EXIT_FAILURE : top->status;
     }
-    follow_deinit(&top->follow);
+    feed_deinit(&top->feed);
 }
 
 int run_top(int argc, char **argv) {
