@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "top/run/args.h"
-#include "top/run/child.h"
 #include "top/run/play.h"
+#include "top/run/program_child.h"
 #include "top/terminal/terminal.h"
 
 enum { EXIT_WRONG = 2, ONCE_SECONDS = 60, ONCE_ROWS = 200, ONCE_COLUMNS = 100, LINE_BYTES = 4 * GRID_SIDE_MAX };
@@ -106,7 +106,7 @@ static void run_screen(struct top *top) {
         changed = take_keys(top);
         changed = feed_work(&top->feed, &top->view, top->play.paused, now) || changed;
         changed = play_work(&top->play, &top->feed, now) || changed;
-        top->child_gone = child_has_ended(top->args.child, &top->status);
+        top->child_gone = program_child_has_ended(top->args.child, &top->status);
     }
 }
 
@@ -147,7 +147,7 @@ static void run_once(struct top *top) {
         wait_for_more(top);
         (void)feed_work(&top->feed, &top->view, false, monotonic());
         (void)play_work(&top->play, &top->feed, monotonic());
-        top->child_gone = child_has_ended(top->args.child, &top->status);
+        top->child_gone = program_child_has_ended(top->args.child, &top->status);
         refused = top->feed.gone[0] != '\0' && top->args.child == 0;
     }
     if (is_complete(top))
@@ -198,9 +198,9 @@ static void run(struct top *top) {
         top->args.once ? run_once(top) : run_screen(top);
     top->terminal = terminal_close(top->terminal);
     if (!top->child_gone)
-        child_end(top->args.child);
+        program_child_end(top->args.child);
     else {
-        child_print_log(top->args.child_log);
+        program_child_print_log(top->args.child_log);
         top->status = top->status == EXIT_SUCCESS ? EXIT_FAILURE : top->status;
     }
     feed_deinit(&top->feed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "top/run/child.h"
+#include "top/run/program_child.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool child_has_ended(int child, int *status) {
+bool program_child_has_ended(int child, int *status) {
     int how;
     if (child <= 0 || waitpid(child, &how, WNOHANG) != child)
         return false;
@@ -16,7 +16,7 @@ bool child_has_ended(int child, int *status) {
     return true;
 }
 
-void child_print_log(int log) {
+void program_child_print_log(int log) {
     char text[4096];
     off_t at = 0;
     ssize_t n;
@@ -26,7 +26,7 @@ void child_print_log(int log) {
     }
 }
 
-void child_end(int child) {
+void program_child_end(int child) {
     if (child <= 0)
         return;
     (void)kill(child, SIGTERM);
