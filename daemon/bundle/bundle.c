@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/base/child.h"
+#include "daemon/base/spawn.h"
 #include "daemon/base/terminal.h"
 #include "daemon/bundle/archive.h"
 #include "daemon/bundle/bundle_parts.h"
@@ -35,12 +35,12 @@ static const struct {
 
 static void add_commands(struct bundle *bundle, struct terminal_progress *progress) {
     for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
-        struct child_words words;
+        struct spawn_words words;
         struct text text = {0};
-        child_command(&words, COMMANDS[i].command, bundle->request->options, COMMANDS[i].asks);
-        child_word(&words, COMMANDS[i].option);
+        spawn_command(&words, COMMANDS[i].command, bundle->request->options, COMMANDS[i].asks);
+        spawn_word(&words, COMMANDS[i].option);
         terminal_progress_show(progress, "collecting: topdownd %s", COMMANDS[i].command);
-        int status = child_run(&words, PATIENCE_S, &text);
+        int status = spawn_run(&words, PATIENCE_S, &text);
         bool for_programs = COMMANDS[i].option && strcmp(COMMANDS[i].option, "--json") == 0;
         if (status < 0)
             text_format(&text, "\n(no end: %s)\n", strerror(-status));

@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "daemon/base/child.h"
+#include "daemon/base/spawn.h"
 #include "daemon/bundle/bundle_parts.h"
 
 enum { PAGE_BYTES_MAX = 16 << 20, CHUNK = 64 << 10, PATIENCE_S = 10 };
@@ -93,11 +93,11 @@ static void add_page(struct bundle *bundle, size_t i) {
 static void add_log(struct bundle *bundle) {
     static const char *const command[] = {"journalctl", "--unit",    "topdownd",      "--lines",    "300",
                                           "--output",   "short-iso", "--no-hostname", "--no-pager", "--quiet"};
-    struct child_words words = {.n = 0};
+    struct spawn_words words = {.n = 0};
     struct text text = {0};
     for (size_t i = 0; i < sizeof command / sizeof *command; i++)
-        child_word(&words, command[i]);
-    int r = child_run(&words, PATIENCE_S, &text);
+        spawn_word(&words, command[i]);
+    int r = spawn_run(&words, PATIENCE_S, &text);
     if (r == 0 && text.length > 0) {
         bundle_add_text(bundle, "daemon/journal.txt", "the last lines of the service's log", &text);
         return;

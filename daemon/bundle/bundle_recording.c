@@ -12,7 +12,7 @@
 
 #include "collectors/recording/recording_file.h"
 #include "core/recording/recording.h"
-#include "daemon/base/child.h"
+#include "daemon/base/spawn.h"
 #include "daemon/bundle/bundle_parts.h"
 
 // A recording holds the name of its host, and the path of the vendor's files. Both are in its headers, which are
@@ -142,7 +142,7 @@ static void remove_folder(const char *folder) {
 // `ending`, which are blocked, ends it early and stays pending.
 static int record(const struct options *options, const char *folder, const sigset_t *ending) {
     char recording[PATH_BYTES_MAX], log[PATH_BYTES_MAX];
-    struct child_words words;
+    struct spawn_words words;
     const struct timespec pause = {.tv_sec = RECORDING_SECONDS};
     int status;
     (void)snprintf(recording, sizeof recording, "%s/recording", folder);
@@ -150,12 +150,12 @@ static int record(const struct options *options, const char *folder, const sigse
     int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    child_command(&words, "run", options, false);
-    child_option(&words, "--web.listen-address", "none");
-    child_option(&words, "--path.run", folder);
-    child_option(&words, "--textfile", folder);
-    child_option(&words, "--record", recording);
-    pid_t child = child_start(&words, fd, -1);
+    spawn_command(&words, "run", options, false);
+    spawn_option(&words, "--web.listen-address", "none");
+    spawn_option(&words, "--path.run", folder);
+    spawn_option(&words, "--textfile", folder);
+    spawn_option(&words, "--record", recording);
+    pid_t child = spawn_start(&words, fd, -1);
     (void)close(fd);
     if (child < 0)
         return child;

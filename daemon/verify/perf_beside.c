@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/host/host_file.h"
-#include "daemon/base/child.h"
+#include "daemon/base/spawn.h"
 
 enum { OUTPUT_MAX = 16384 };
 
@@ -22,7 +22,7 @@ static const struct perf_count EVENTS[PERF_EVENTS] = {{"instructions", "ipc", fa
                                                       {"context-switches", "context_switches_per_second", false, NAN}};
 
 void perf_beside_start(struct perf_beside *perf, double seconds) {
-    struct child_words words = {.n = 0};
+    struct spawn_words words = {.n = 0};
     char names[128] = "", duration[16];
     size_t length = 0;
     for (size_t i = 0; i < PERF_EVENTS; i++)
@@ -31,14 +31,14 @@ void perf_beside_start(struct perf_beside *perf, double seconds) {
     int fd = open(perf->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    child_word(&words, "perf");
-    child_word(&words, "stat");
-    child_word(&words, "-x,");
-    child_option(&words, "-C", perf->cpu);
-    child_option(&words, "-e", names);
-    child_word(&words, "--");
-    child_option(&words, "sleep", duration);
-    perf->process = child_start(&words, fd, -1);
+    spawn_word(&words, "perf");
+    spawn_word(&words, "stat");
+    spawn_word(&words, "-x,");
+    spawn_option(&words, "-C", perf->cpu);
+    spawn_option(&words, "-e", names);
+    spawn_word(&words, "--");
+    spawn_option(&words, "sleep", duration);
+    perf->process = spawn_start(&words, fd, -1);
     (void)close(fd);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/base/child.h"
+#include "daemon/base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,38 +14,38 @@
 
 enum { EXIT_NOT_FOUND = 127, OUTPUT_MAX = 1 << 20, CHUNK = 4096 };
 
-void child_word(struct child_words *words, const char *word) {
-    if (word && words->n + 1 < CHILD_WORDS_MAX) {
+void spawn_word(struct spawn_words *words, const char *word) {
+    if (word && words->n + 1 < SPAWN_WORDS_MAX) {
         words->words[words->n++] = word;
         words->words[words->n] = NULL;
     }
 }
 
-void child_option(struct child_words *words, const char *name, const char *value) {
+void spawn_option(struct spawn_words *words, const char *name, const char *value) {
     if (!value)
         return;
-    child_word(words, name);
-    child_word(words, value);
+    spawn_word(words, name);
+    spawn_word(words, value);
 }
 
-void child_command(struct child_words *words, const char *command, const struct options *options, bool asks) {
+void spawn_command(struct spawn_words *words, const char *command, const struct options *options, bool asks) {
     static const char *const kinds[] = {[PMU_AUTO] = "auto", [PMU_LINUX] = "linux", [PMU_SIM] = "sim"};
     words->n = 0;
     (void)snprintf(words->pmu, sizeof words->pmu, "%s%s%s", kinds[options->pmu], options->scenario ? ":" : "",
                    options->scenario ? options->scenario : "");
-    child_word(words, "/proc/self/exe");
-    child_word(words, command);
-    child_option(words, "--pmu", words->pmu);
-    child_option(words, "--config", options->config_given ? options->config : NULL);
-    child_option(words, "--hostname", options->paths.hostname);
-    child_option(words, "--path.sysfs", options->paths.sysfs);
-    child_option(words, "--path.procfs", options->paths.procfs);
-    child_option(words, "--path.data", options->paths.data);
-    child_option(words, "--path.run", asks ? options->paths.run : NULL);
-    child_option(words, "--socket", asks ? options->paths.socket : NULL);
+    spawn_word(words, "/proc/self/exe");
+    spawn_word(words, command);
+    spawn_option(words, "--pmu", words->pmu);
+    spawn_option(words, "--config", options->config_given ? options->config : NULL);
+    spawn_option(words, "--hostname", options->paths.hostname);
+    spawn_option(words, "--path.sysfs", options->paths.sysfs);
+    spawn_option(words, "--path.procfs", options->paths.procfs);
+    spawn_option(words, "--path.data", options->paths.data);
+    spawn_option(words, "--path.run", asks ? options->paths.run : NULL);
+    spawn_option(words, "--socket", asks ? options->paths.socket : NULL);
 }
 
-pid_t child_start(const struct child_words *words, int fd, int closed) {
+pid_t spawn_start(const struct spawn_words *words, int fd, int closed) {
     pid_t child = fork();
     if (child < 0)
         return -errno;
@@ -84,11 +84,11 @@ static int read_all(int fd, uint64_t end_ns, struct text *out) {
     }
 }
 
-int child_run(const struct child_words *words, unsigned seconds, struct text *out) {
+int spawn_run(const struct spawn_words *words, unsigned seconds, struct text *out) {
     int ends[2], status;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
-    pid_t child = child_start(words, ends[1], ends[0]);
+    pid_t child = spawn_start(words, ends[1], ends[0]);
     (void)close(ends[1]);
     int r = child < 0 ? child : read_all(ends[0], clocks_now_ns() + seconds * UINT64_C(1000000000), out);
     (void)close(ends[0]);
