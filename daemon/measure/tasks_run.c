@@ -11,12 +11,12 @@
 #include "core/tally/derive.h"
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/measure/child.h"
+#include "daemon/engine/plan_view.h"
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
+#include "daemon/measure/task_command.h"
 #include "daemon/measure/task_counts.h"
 #include "daemon/run/load.h"
-#include "daemon/engine/plan_view.h"
 
 static const double NS = 1e-9;
 // Rounds tell how certain values are. Short commands get many of them; later on, reading all tasks costs too much.
@@ -29,7 +29,7 @@ struct tasks {
     struct view *view;
     struct derive *derive;
     struct task_counts *counts;
-    struct child child;
+    struct task_command child;
     struct collected *whole, *interval;
     uint64_t begun_ns;
     double interval_begun_seconds;
@@ -173,13 +173,13 @@ static void tell_what_is_due(struct tasks *t) {
 static void pass_on(struct tasks *t) {
     struct stopper *stopper = t->request->stopper;
     if (stopper->signal != 0 && stopper->signal != SIGINT)
-        child_signal(&t->child, stopper->signal);
+        task_command_signal(&t->child, stopper->signal);
     stopper->signal = 0;
 }
 
 static bool time_is_up(struct tasks *t) {
     double duration = t->request->options->measure.seconds;
-    return child_is_over(&t->child) || (duration > 0 && seconds_since(t) >= duration);
+    return task_command_is_over(&t->child) || (duration > 0 && seconds_since(t) >= duration);
 }
 
 static int measure_on(struct tasks *t) {
@@ -189,7 +189,7 @@ static int measure_on(struct tasks *t) {
         uint64_t until_ns = next_round_ns(t), end_ns = t->begun_ns + (uint64_t)(duration / NS);
         if (duration > 0 && end_ns < until_ns)
             until_ns = end_ns;
-        while (!child_is_over(&t->child) && stopper_wait(t->request->stopper, until_ns))
+        while (!task_command_is_over(&t->child) && stopper_wait(t->request->stopper, until_ns))
             pass_on(t);
         if (time_is_up(t))
             break;
@@ -209,19 +209,19 @@ static int wait_for_end(struct tasks *t) {
         log_warning("the command ran so shortly that nothing was counted");
     t->counts =
         task_counts_free(t->counts); // whoever counts next is not to share with a command that is only waited for
-    while (!child_is_over(&t->child))
+    while (!task_command_is_over(&t->child))
         if (stopper_wait(t->request->stopper, clocks_now_ns() + LATER_ROUND_NS))
             pass_on(t);
     return t->child.status;
 }
 
 static int start(struct tasks *t) {
-    int r = child_begin(&t->child);
+    int r = task_command_begin(&t->child);
     if (r == 0)
         return 0;
     log_error("%s: cannot be started: %s", t->request->options->measure.command[0], strerror(-r));
-    child_wait(&t->child);
-    return r == -ENOENT ? CHILD_NOT_FOUND : CHILD_CANNOT_START;
+    task_command_wait(&t->child);
+    return r == -ENOENT ? TASK_COMMAND_NOT_FOUND : TASK_COMMAND_CANNOT_START;
 }
 
 static int run(struct tasks *t) {
@@ -237,7 +237,7 @@ static int run(struct tasks *t) {
 }
 
 static void tasks_free(struct tasks *t) {
-    child_deinit(&t->child);
+    task_command_deinit(&t->child);
     task_counts_free(t->counts);
     collected_free(t->interval);
     collected_free(t->whole);
@@ -252,12 +252,12 @@ int tasks_run(const struct session_request *request, struct errors *errors) {
     if (!t)
         return -ENOMEM;
     t->request = request;
-    t->child = (struct child){.go = -1, .failed = -1};
+    t->child = (struct task_command){.go = -1, .failed = -1};
     int r = quick_setup_new(request->options, errors, &t->setup);
     if (r == 0)
         r = make_parts(t, errors);
     if (r == 0)
-        r = child_new(&t->child, request->options->measure.command, &request->stopper->before);
+        r = task_command_new(&t->child, request->options->measure.command, &request->stopper->before);
     if (r == 0)
         r = run(t);
     tasks_free(t);

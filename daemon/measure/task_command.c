@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/measure/child.h"
+#include "daemon/measure/task_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +21,12 @@ static _Noreturn void become(char *const *command, const sigset_t *mask, int go,
         int error = errno;
         (void)!write(failed, &error, sizeof error);
     }
-    _exit(CHILD_NOT_FOUND);
+    _exit(TASK_COMMAND_NOT_FOUND);
 }
 
-int child_new(struct child *child, char *const *command, const sigset_t *mask) {
+int task_command_new(struct task_command *child, char *const *command, const sigset_t *mask) {
     int go[ENDS], failed[ENDS];
-    *child = (struct child){.go = -1, .failed = -1};
+    *child = (struct task_command){.go = -1, .failed = -1};
     if (pipe2(go, O_CLOEXEC) < 0)
         return -errno;
     if (pipe2(failed, O_CLOEXEC) < 0) {
@@ -43,7 +43,7 @@ int child_new(struct child *child, char *const *command, const sigset_t *mask) {
     int r = pid < 0 ? -errno : 0;
     (void)close(go[READ]);
     (void)close(failed[WRITE]);
-    *child = (struct child){.pid = pid > 0 ? pid : 0, .go = go[WRITE], .failed = failed[READ]};
+    *child = (struct task_command){.pid = pid > 0 ? pid : 0, .go = go[WRITE], .failed = failed[READ]};
     return r;
 }
 
@@ -53,7 +53,7 @@ static void close_end(int *end) {
     *end = -1;
 }
 
-int child_begin(struct child *child) {
+int task_command_begin(struct task_command *child) {
     int error = 0;
     ssize_t n = write(child->go, "", 1);
     close_end(&child->go);
@@ -67,24 +67,24 @@ int child_begin(struct child *child) {
     return n < 0 ? -errno : 0;
 }
 
-static void take_status(struct child *child, int status) {
+static void take_status(struct task_command *child, int status) {
     child->over = true;
-    child->status = WIFSIGNALED(status) ? CHILD_SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+    child->status = WIFSIGNALED(status) ? TASK_COMMAND_SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-bool child_is_over(struct child *child) {
+bool task_command_is_over(struct task_command *child) {
     int status;
     if (!child->over && waitpid(child->pid, &status, WNOHANG) == child->pid)
         take_status(child, status);
     return child->over;
 }
 
-void child_signal(const struct child *child, int signal) {
+void task_command_signal(const struct task_command *child, int signal) {
     if (child->pid > 0 && !child->over)
         (void)kill(child->pid, signal);
 }
 
-void child_wait(struct child *child) {
+void task_command_wait(struct task_command *child) {
     int status;
     pid_t pid = 0;
     while (child->pid > 0 && !child->over && (pid == 0 || (pid < 0 && errno == EINTR))) {
@@ -94,10 +94,10 @@ void child_wait(struct child *child) {
     }
 }
 
-void child_deinit(struct child *child) {
+void task_command_deinit(struct task_command *child) {
     bool waits = child->go >= 0;
     close_end(&child->go);
     close_end(&child->failed);
     if (waits)
-        child_wait(child);
+        task_command_wait(child);
 }
