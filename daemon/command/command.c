@@ -11,12 +11,12 @@
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
 #include "daemon/check/check_config.h"
+#include "daemon/command/command_reload.h"
 #include "daemon/command/diff.h"
 #include "daemon/command/eval.h"
 #include "daemon/command/explain.h"
 #include "daemon/command/list.h"
 #include "daemon/command/memory.h"
-#include "daemon/command/reload.h"
 #include "daemon/command/top.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
@@ -104,7 +104,7 @@ static const struct command commands[] = {
              "force. If they are wrong, nothing changes, and the mistakes are shown.",
      .example = "topdownd reload",
      .manual = "topdownd-yield(8)",
-     .run = reload_run},
+     .run = command_reload},
     {.name = "yield",
      .sets = OPTIONS_YIELD | OPTIONS_ASK,
      .summary = "have the running daemon hand all counters over to others, and exit",

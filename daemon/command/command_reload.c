@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/command/reload.h"
+#include "daemon/command/command_reload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int print_json(char *answer, const char *why) {
     return !answer || r != 0 ? EXIT_FAILURE : in_force ? EXIT_SUCCESS : EXIT_WRONG;
 }
 
-int reload_run(const struct options *options) {
+int command_reload(const struct options *options) {
     char answer[CONTROL_ANSWER_MAX], why[ASK_WHY_MAX] = "out of memory";
     char *path = ask_path(options);
     int r = path ? ask_daemon(path, "reload\n", TIMEOUT_S, answer, sizeof answer, why) : -1;
