@@ -14,7 +14,7 @@
 #include "top/run/args.h"
 #include "top/run/play.h"
 #include "top/run/program_child.h"
-#include "top/terminal/terminal.h"
+#include "top/terminal/tty.h"
 
 enum { EXIT_WRONG = 2, ONCE_SECONDS = 60, ONCE_ROWS = 200, ONCE_COLUMNS = 100, LINE_BYTES = 4 * GRID_SIDE_MAX };
 
@@ -23,8 +23,8 @@ struct top {
     struct feed feed;
     struct play play;
     struct screen_state view;
-    struct terminal *terminal; // NULL: one screen is printed
-    bool ended;                // a key, or the terminal is gone
+    struct tty *tty; // NULL: one screen is printed
+    bool ended;      // a key, or the terminal is gone
     bool child_gone;
     int status;
 };
@@ -57,20 +57,20 @@ static struct screen_data data_of(const struct top *top) {
 
 static void draw(struct top *top) {
     struct grid grid;
-    if (terminal_grid(top->terminal, &grid) < 0)
+    if (tty_grid(top->tty, &grid) < 0)
         return;
     const struct screen_data data = data_of(top);
     screen_draw(&top->view, &data, &grid);
-    terminal_show(top->terminal, &grid);
+    tty_show(top->tty, &grid);
     grid_deinit(&grid);
 }
 
 // Takes all keys that wait. True: the screen changes.
 static bool take_keys(struct top *top) {
     bool changed = false;
-    for (int key; (key = terminal_key(top->terminal)) != 0; changed = true) {
+    for (int key; (key = tty_key(top->tty)) != 0; changed = true) {
         const struct screen_data data = data_of(top);
-        enum screen_action action = key == TERMINAL_CHANGED ? SCREEN_NOTHING : screen_press(&top->view, &data, key);
+        enum screen_action action = key == TTY_CHANGED ? SCREEN_NOTHING : screen_press(&top->view, &data, key);
         top->ended = top->ended || action == SCREEN_QUIT;
         if (action != SCREEN_NOTHING)
             play_act(&top->play, &top->feed, action, monotonic());
@@ -86,7 +86,7 @@ static void wait_for_more(struct top *top) {
     int fds[2] = {STDIN_FILENO, top->play.fd}, ms = feed_wait_ms(&top->feed, now);
     bool heard = top->play.fd >= 0 && top->play.asked;
     ms = play_wait_ms(&top->play, &top->feed, now, ms);
-    if (top->terminal)
+    if (top->tty)
         fetch_wait(top->feed.fetch, fds, heard ? 2 : 1, ms);
     else
         fetch_wait(top->feed.fetch, fds + 1, heard ? 1 : 0, ms);
@@ -118,7 +118,7 @@ static void print_screen(struct top *top) {
     const char *columns = getenv("COLUMNS");
     long wanted = columns ? strtol(columns, NULL, 10) : 0;
     unsigned width = wanted >= SCREEN_COLUMNS_MIN && wanted <= GRID_SIDE_MAX ? (unsigned)wanted : ONCE_COLUMNS;
-    if (grid_init(&grid, ONCE_ROWS, width, terminal_is_ascii()) < 0)
+    if (grid_init(&grid, ONCE_ROWS, width, tty_is_ascii()) < 0)
         return;
     const struct screen_data data = data_of(top);
     screen_draw(&top->view, &data, &grid);
@@ -166,7 +166,7 @@ static int open_terminal(struct top *top) {
         (void)fputs("topdownd: no terminal is there: 'topdownd top --once' prints one screen\n", stderr);
         return EXIT_WRONG;
     }
-    int r = terminal_open(&top->terminal);
+    int r = tty_open(&top->tty);
     if (r == -EINVAL) {
         const char *type = getenv("TERM");
         (void)fprintf(stderr,
@@ -196,7 +196,7 @@ static void run(struct top *top) {
         top->status = open_terminal(top);
     if (top->status == EXIT_SUCCESS)
         top->args.once ? run_once(top) : run_screen(top);
-    top->terminal = terminal_close(top->terminal);
+    top->tty = tty_close(top->tty);
     if (!top->child_gone)
         program_child_end(top->args.child);
     else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "top/terminal/terminal.h"
+#include "top/terminal/tty.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -13,20 +13,20 @@
 
 // Blue, cyan, magenta and yellow are told apart by people who cannot tell red from green.
 
-struct terminal {
+struct tty {
     SCREEN *screen;
     attr_t attributes[STYLES];
     short pairs[STYLES];
 };
 
-bool terminal_is_ascii(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") != 0; }
+bool tty_is_ascii(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") != 0; }
 
 static bool wants_colour(void) {
     const char *off = getenv("NO_COLOR");
     return (!off || off[0] == '\0') && has_colors();
 }
 
-static void choose_colours(struct terminal *terminal) {
+static void choose_colours(struct tty *tty) {
     static const struct {
         enum style style;
         short colour;
@@ -35,30 +35,30 @@ static void choose_colours(struct terminal *terminal) {
                    {STYLE_RETIRING, COLOR_BLUE},
                    {STYLE_BACKEND, COLOR_MAGENTA},
                    {STYLE_WARNING, COLOR_YELLOW}};
-    terminal->attributes[STYLE_STRONG] = A_BOLD;
-    terminal->attributes[STYLE_WARNING] = A_BOLD;
-    terminal->attributes[STYLE_BAR] = A_REVERSE;
-    terminal->attributes[STYLE_CHOSEN] = A_REVERSE;
+    tty->attributes[STYLE_STRONG] = A_BOLD;
+    tty->attributes[STYLE_WARNING] = A_BOLD;
+    tty->attributes[STYLE_BAR] = A_REVERSE;
+    tty->attributes[STYLE_CHOSEN] = A_REVERSE;
     if (!wants_colour() || start_color() == ERR)
         return;
     (void)use_default_colors();
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         if (init_pair((short)(i + 1), colours[i].colour, -1) == OK ||
             init_pair((short)(i + 1), colours[i].colour, 0) == OK)
-            terminal->pairs[colours[i].style] = (short)(i + 1);
-    terminal->attributes[STYLE_FAINT] = A_DIM;
+            tty->pairs[colours[i].style] = (short)(i + 1);
+    tty->attributes[STYLE_FAINT] = A_DIM;
 }
 
-int terminal_open(struct terminal **out) {
-    struct terminal *terminal = calloc(1, sizeof *terminal);
-    if (!terminal)
+int tty_open(struct tty **out) {
+    struct tty *tty = calloc(1, sizeof *tty);
+    if (!tty)
         return -ENOMEM;
-    terminal->screen = newterm(NULL, stdout, stdin);
-    if (!terminal->screen) {
-        free(terminal);
+    tty->screen = newterm(NULL, stdout, stdin);
+    if (!tty->screen) {
+        free(tty);
         return -EINVAL;
     }
-    (void)set_term(terminal->screen);
+    (void)set_term(tty->screen);
     (void)cbreak();
     (void)noecho();
     (void)nonl();
@@ -66,38 +66,38 @@ int terminal_open(struct terminal **out) {
     (void)nodelay(stdscr, TRUE);
     (void)set_escdelay(50);
     (void)curs_set(0);
-    choose_colours(terminal);
-    *out = terminal;
+    choose_colours(tty);
+    *out = tty;
     return 0;
 }
 
-struct terminal *terminal_close(struct terminal *terminal) {
-    if (!terminal)
+struct tty *tty_close(struct tty *tty) {
+    if (!tty)
         return NULL;
     (void)endwin();
-    delscreen(terminal->screen);
-    free(terminal);
+    delscreen(tty->screen);
+    free(tty);
     return NULL;
 }
 
-int terminal_grid(const struct terminal *terminal, struct grid *grid) {
-    (void)terminal;
-    return grid_init(grid, LINES > 0 ? (unsigned)LINES : 1, COLS > 0 ? (unsigned)COLS : 1, terminal_is_ascii());
+int tty_grid(const struct tty *tty, struct grid *grid) {
+    (void)tty;
+    return grid_init(grid, LINES > 0 ? (unsigned)LINES : 1, COLS > 0 ? (unsigned)COLS : 1, tty_is_ascii());
 }
 
-void terminal_show(struct terminal *terminal, const struct grid *grid) {
+void tty_show(struct tty *tty, const struct grid *grid) {
     for (unsigned row = 0; row < grid->rows; row++)
         for (unsigned column = 0; column < grid->columns; column++) {
             const struct grid_cell *cell = &grid->cells[(size_t)row * grid->columns + column];
             const wchar_t text[2] = {(wchar_t)cell->code, L'\0'};
             cchar_t character;
-            if (setcchar(&character, text, terminal->attributes[cell->style], terminal->pairs[cell->style], NULL) == OK)
+            if (setcchar(&character, text, tty->attributes[cell->style], tty->pairs[cell->style], NULL) == OK)
                 (void)mvadd_wch((int)row, (int)column, &character);
         }
     (void)refresh();
 }
 
-int terminal_key(struct terminal *terminal) {
+int tty_key(struct tty *tty) {
     static const struct {
         int key, means;
     } keys[] = {{KEY_UP, SCREEN_KEY_UP},         {KEY_DOWN, SCREEN_KEY_DOWN},
@@ -107,8 +107,8 @@ int terminal_key(struct terminal *terminal) {
                 {KEY_ENTER, SCREEN_KEY_ENTER},   {'\r', SCREEN_KEY_ENTER},
                 {'\n', SCREEN_KEY_ENTER},        {KEY_BACKSPACE, SCREEN_KEY_BACK},
                 {127, SCREEN_KEY_BACK},          {8, SCREEN_KEY_BACK},
-                {27, SCREEN_KEY_BACK},           {KEY_RESIZE, TERMINAL_CHANGED}};
-    (void)terminal;
+                {27, SCREEN_KEY_BACK},           {KEY_RESIZE, TTY_CHANGED}};
+    (void)tty;
     int key = getch();
     if (key == ERR)
         return 0;
