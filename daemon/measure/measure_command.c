@@ -7,7 +7,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
-#include "daemon/measure/beside.h"
+#include "daemon/measure/lease.h"
 #include "daemon/measure/output.h"
 #include "daemon/measure/remote.h"
 #include "daemon/measure/session.h"
@@ -41,14 +41,14 @@ static int status_of(int r, int written) {
 }
 
 // Says that the daemon that measures here goes on.
-static void say_shared(const struct beside *beside) {
+static void say_shared(const struct lease *lease) {
     log_warning("%s: the topdownd that runs here may not be asked to yield its counters: both share them, and values "
                 "are less certain. Run this as root or as a member of the group topdownd",
-                beside->path);
+                lease->path);
 }
 
 // A daemon that may not be asked to yield has measured already: its pages are read where they can be.
-static int measure_denied(const struct session_request *request, const struct beside *beside, struct errors *errors) {
+static int measure_denied(const struct session_request *request, const struct lease *lease, struct errors *errors) {
     struct session_request reading = *request;
     struct errors unread = {0};
     reading.how = "read";
@@ -57,36 +57,36 @@ static int measure_denied(const struct session_request *request, const struct be
         log_info("the topdownd that runs here may not be asked to yield its counters: these are its own values");
         return r;
     }
-    say_shared(beside);
+    say_shared(lease);
     return session_run(request, errors);
 }
 
-static int measure_any(const struct session_request *request, const struct beside *beside, struct errors *errors) {
-    bool denied = beside->state == BESIDE_DENIED;
-    if (beside->state == BESIDE_YIELDED)
+static int measure_any(const struct session_request *request, const struct lease *lease, struct errors *errors) {
+    bool denied = lease->state == LEASE_DENIED;
+    if (lease->state == LEASE_YIELDED)
         log_info("the topdownd that runs here yields its counters meanwhile");
     if (!request->options->measure.command)
-        return denied ? measure_denied(request, beside, errors) : session_run(request, errors);
+        return denied ? measure_denied(request, lease, errors) : session_run(request, errors);
     if (denied)
-        say_shared(beside);
+        say_shared(lease);
     return tasks_run(request, errors);
 }
 
 static int measure(const struct options *options, struct stopper *stopper, struct errors *errors) {
     struct output output;
-    struct beside beside;
-    int r = beside_begin(&beside, options);
+    struct lease lease;
+    int r = lease_begin(&lease, options);
     if (r < 0)
         return EXIT_FAILURE;
     output_init(&output, options);
     const struct session_request request = {.options = options,
-                                            .how = beside.state == BESIDE_YIELDED ? "yielded" : "measured",
+                                            .how = lease.state == LEASE_YIELDED ? "yielded" : "measured",
                                             .stopper = stopper,
                                             .output = &output,
-                                            .tick = beside_renew,
-                                            .context = &beside};
-    r = measure_any(&request, &beside, errors);
-    beside_end(&beside);
+                                            .tick = lease_renew,
+                                            .context = &lease};
+    r = measure_any(&request, &lease, errors);
+    lease_end(&lease);
     int written = output_end(&output, options->measure.command && r >= 0 ? r : -1);
     if (errors->n > 0)
         log_errors(errors);

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/measure/beside.h"
+#include "daemon/measure/lease.h"
 
-// A measurement asks the daemon for the counters (daemon/measure/beside.h). The daemon is a child that answers each
+// A measurement asks the daemon for the counters (daemon/measure/lease.h). The daemon is a child that answers each
 // request with the next of the given lines, and then exits with the number of requests that were not as expected.
 
 struct exchange {
@@ -73,20 +73,20 @@ static void end_daemon(struct daemon *daemon) {
     assert_int_equal(rmdir(daemon->folder), 0);
 }
 
-static struct beside begin(struct daemon *daemon) {
-    struct beside beside;
+static struct lease begin(struct daemon *daemon) {
+    struct lease lease;
     struct options options = {.pmu = PMU_AUTO, .paths.run = daemon->folder};
-    assert_int_equal(beside_begin(&beside, &options), 0);
-    return beside;
+    assert_int_equal(lease_begin(&lease, &options), 0);
+    return lease;
 }
 
 static void test_a_daemon_that_yields_is_told_when_the_measurement_ends(void **state) {
     static const struct exchange all[] = {{"lease 15\n", "ok 15\n"}, {"lease 0\n", "ok 0\n"}, {NULL, NULL}};
     (void)state;
     struct daemon daemon = begin_daemon(all);
-    struct beside beside = begin(&daemon);
-    assert_int_equal(beside.state, BESIDE_YIELDED);
-    beside_end(&beside);
+    struct lease lease = begin(&daemon);
+    assert_int_equal(lease.state, LEASE_YIELDED);
+    lease_end(&lease);
     end_daemon(&daemon);
 }
 
@@ -96,12 +96,12 @@ static void test_a_lease_is_renewed_when_it_is_time(void **state) {
         {"lease 15\n", "ok 15\n"}, {"lease 15\n", "ok 15\n"}, {"lease 0\n", "ok 0\n"}, {NULL, NULL}};
     (void)state;
     struct daemon daemon = begin_daemon(all);
-    struct beside beside = begin(&daemon);
-    beside_renew(&beside); // not yet
-    beside.renewed_ns -= BESIDE_RENEW_SECONDS * UINT64_C(1000000000);
-    beside_renew(&beside);
-    beside_renew(&beside);
-    beside_end(&beside);
+    struct lease lease = begin(&daemon);
+    lease_renew(&lease); // not yet
+    lease.renewed_ns -= LEASE_RENEW_SECONDS * UINT64_C(1000000000);
+    lease_renew(&lease);
+    lease_renew(&lease);
+    lease_end(&lease);
     end_daemon(&daemon);
 }
 
@@ -112,21 +112,21 @@ static void test_a_daemon_that_refuses_has_not_yielded(void **state) {
     for (size_t i = 0; i < N_OF(answers); i++) {
         const struct exchange all[] = {{"lease 15\n", answers[i]}, {NULL, NULL}};
         struct daemon daemon = begin_daemon(all);
-        struct beside beside = begin(&daemon);
-        assert_int_equal(beside.state, BESIDE_ALONE);
-        beside_renew(&beside);
-        beside_end(&beside);
+        struct lease lease = begin(&daemon);
+        assert_int_equal(lease.state, LEASE_ALONE);
+        lease_renew(&lease);
+        lease_end(&lease);
         end_daemon(&daemon);
     }
 }
 
 static void test_where_nobody_listens_a_measurement_is_alone(void **state) {
     (void)state;
-    struct beside beside;
+    struct lease lease;
     struct options options = {.pmu = PMU_AUTO, .paths.run = (char *)(uintptr_t) "/nowhere"};
-    assert_int_equal(beside_begin(&beside, &options), 0);
-    assert_int_equal(beside.state, BESIDE_ALONE);
-    beside_end(&beside);
+    assert_int_equal(lease_begin(&lease, &options), 0);
+    assert_int_equal(lease.state, LEASE_ALONE);
+    lease_end(&lease);
 }
 
 int main(void) {
