@@ -13,9 +13,9 @@
 #include "daemon/check/check_boxes.h"
 #include "daemon/check/check_host.h"
 #include "daemon/record/record.h"
-#include "daemon/run/check.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/series_limits.h"
+#include "daemon/run/startable.h"
 #include "daemon/run/summary.h"
 #include "daemon/uncore/uncore_setup.h"
 #include "exporters/web/web.h"
@@ -65,7 +65,7 @@ static int find_mistakes(struct checked *checked) {
     if (r >= 0)
         r = uncore_setup(&checked->setup, options, &checked->errors);
     if (r >= 0)
-        r = check_make_plans(&checked->setup, &checked->errors, checked->plans);
+        r = startable_make_plans(&checked->setup, &checked->errors, checked->plans);
     if (r >= 0)
         r = check_boxes_plan(&checked->setup, &checked->errors, checked->plans);
     if (r >= 0)
@@ -101,9 +101,9 @@ static void advise_series(struct checked *checked) {
     struct plan *plans[SETUP_TYPES_MAX] = {0};
     struct errors errors = {.n = 0}; // there are none: the same plans have been made
     struct series_limits_texts texts = {{0}, {0}};
-    if (check_make_plans(&checked->setup, &errors, plans) >= 0)
+    if (startable_make_plans(&checked->setup, &errors, plans) >= 0)
         series_limits_describe_plans(&checked->setup, plans, &texts);
-    check_free_plans(plans);
+    startable_free_plans(plans);
     if (texts.host[0] != '\0') {
         advice_add(&checked->advice, "series", NULL, "%s", texts.host);
         advice_place(&checked->advice, config_place_of(config, checked->setup.profile, "max_series"));
@@ -246,7 +246,7 @@ static void deinit(struct checked *checked) {
     advice_deinit(&checked->advice);
     web_unref(checked->web);
     check_host_deinit(&checked->host);
-    check_free_plans(checked->plans);
+    startable_free_plans(checked->plans);
     setup_deinit(&checked->setup);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/run/check.h"
+#include "daemon/run/startable.h"
 #include "daemon/uncore/uncore_setup.h"
 
 struct setup *load_free(struct setup *setup) {
@@ -21,7 +21,7 @@ int load_setup(const struct options *options, struct errors *errors, struct setu
     if (r >= 0)
         r = uncore_setup(setup, options, errors);
     if (r >= 0)
-        r = check_plans(setup, errors);
+        r = startable_check(setup, errors);
     if (r < 0)
         load_free(setup);
     else

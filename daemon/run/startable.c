@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/check.h"
+#include "daemon/run/startable.h"
 
 static const uint64_t ROUND_NS_MAX = UINT64_C(43200000000000); // half a day
 
@@ -14,7 +14,7 @@ static int check_rounds(const struct setup *setup, struct plan *const plans[SETU
     return r;
 }
 
-int check_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SETUP_TYPES_MAX]) {
+int startable_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SETUP_TYPES_MAX]) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types && r >= 0; i++) {
         if (!setup->types[i].source->past.plan)
@@ -23,14 +23,14 @@ int check_make_plans(const struct setup *setup, struct errors *errors, struct pl
     return r < 0 ? r : check_rounds(setup, plans, errors);
 }
 
-void check_free_plans(struct plan *plans[SETUP_TYPES_MAX]) {
+void startable_free_plans(struct plan *plans[SETUP_TYPES_MAX]) {
     for (size_t i = 0; i < SETUP_TYPES_MAX; i++)
         plan_free(plans[i]);
 }
 
-int check_plans(const struct setup *setup, struct errors *errors) {
+int startable_check(const struct setup *setup, struct errors *errors) {
     struct plan *plans[SETUP_TYPES_MAX] = {0};
-    int r = check_make_plans(setup, errors, plans);
-    check_free_plans(plans);
+    int r = startable_make_plans(setup, errors, plans);
+    startable_free_plans(plans);
     return r;
 }
