@@ -5,8 +5,8 @@
 #include <dirent.h>
 
 // The rules of docs/ARCHITECTURE.md that several files keep or break together: how long a room is and how many of its
-// headers others include, where a function is declared and where it is defined, and circles between files. The checker
-// has all sources as text; the tests feed it small trees that break each rule.
+// headers others include, where a function is declared and where it is defined, circles between files, and names that
+// stand once. The checker has all sources as text; the tests feed it small trees that break each rule.
 
 enum { FILES_MAX = 1200, NAMES_MAX = 12000, NAME_MAX_LENGTH = 80, ROOM_LINES_MAX = 4000, ROOM_HEADERS_MAX = 12 };
 
@@ -33,8 +33,8 @@ struct name {
 struct tree {
     struct source files[FILES_MAX];
     size_t n;
-    struct name defined[NAMES_MAX], declared[NAMES_MAX]; // by files, then sorted by text
-    size_t n_defined, n_declared;
+    struct name defined[NAMES_MAX], declared[NAMES_MAX], structs[NAMES_MAX]; // by files, then sorted by text
+    size_t n_defined, n_declared, n_structs;
     uint64_t uses[FILES_MAX][(FILES_MAX + 63) / 64]; // files whose functions a file names
     char findings[FINDINGS_SIZE];
 };
@@ -121,6 +121,23 @@ static void note_function(struct tree *tree, size_t file, const char *from, cons
         add_name(tree->declared, &tree->n_declared, name, length, file);
 }
 
+static void note_struct(struct tree *tree, size_t file, const char *from, const char *brace) {
+    const struct source *source = &tree->files[file];
+    if (!is_header(source) || !word_at(source->code, from, "struct"))
+        return;
+    const char *begin = from + strlen("struct");
+    while (isspace((unsigned char)*begin))
+        begin++;
+    size_t length = 0;
+    while (is_word(begin[length]))
+        length++;
+    const char *rest = begin + length;
+    while (isspace((unsigned char)*rest))
+        rest++;
+    if (length > 0 && rest == brace)
+        add_name(tree->structs, &tree->n_structs, begin, length, file);
+}
+
 static void note_names(struct tree *tree, size_t file) {
     const struct source *source = &tree->files[file];
     const char *from = NULL, *brace = NULL; // of the declaration that `at` is in
@@ -135,7 +152,9 @@ static void note_names(struct tree *tree, size_t file) {
             from = brace = NULL;
         }
         if (*at == ';' && depth == 0) {
-            if (!brace)
+            if (brace)
+                note_struct(tree, file, from, brace);
+            else
                 note_function(tree, file, from, at, false);
             from = brace = NULL;
         }
@@ -245,6 +264,19 @@ static void check_rooms(struct tree *tree) {
     }
 }
 
+// ---- names that stand once ----
+
+static void check_names(struct tree *tree) {
+    for (size_t i = 1; i < tree->n_structs; i++)
+        if (strcmp(tree->structs[i].text, tree->structs[i - 1].text) == 0)
+            report(&tree->files[tree->structs[i].file], 0, "struct %s stands in %s, too", tree->structs[i].text,
+                   tree->files[tree->structs[i - 1].file].path);
+    for (size_t i = 0; i < tree->n; i++)
+        for (size_t j = 0; j < i && is_header(&tree->files[i]); j++)
+            if (strcmp(strrchr(tree->files[i].path, '/'), strrchr(tree->files[j].path, '/')) == 0)
+                report(&tree->files[i], 0, "%s has the same name", tree->files[j].path);
+}
+
 // ---- a tree ----
 
 static void add_file(struct tree *tree, const char *path, const char *text) {
@@ -259,9 +291,11 @@ static void check_tree(struct tree *tree) {
     for (size_t i = 0; i < tree->n; i++)
         note_names(tree, i);
     qsort(tree->defined, tree->n_defined, sizeof *tree->defined, compare_names);
+    qsort(tree->structs, tree->n_structs, sizeof *tree->structs, compare_names);
     check_places(tree);
     check_circles(tree);
     check_rooms(tree);
+    check_names(tree);
 }
 
 static struct tree *tree_new(void) {
@@ -368,6 +402,22 @@ static void test_a_room_with_many_headers_for_others_is_found(void **state) {
     expect_headers("core/base", 21, "core/base/a0.h:1: other rooms include 21 headers of this one\n");
 }
 
+static void test_a_name_that_stands_twice_is_found(void **state) {
+    (void)state;
+    static const char *const once[][2] = {
+        {"core/base/a.h", "struct a {\n    int b;\n};\nstruct c;\n"},
+        {"core/host/b.h", "struct c {\n    struct a {\n        int b;\n    } a;\n};\n"},
+        {"core/host/b.c", "struct a {\n    int b;\n};\n"},
+        {"core/plan/b.c", "\n"}};
+    static const char *const twice[][2] = {{"core/base/a.h", "struct a {\n    int b;\n};\n"},
+                                           {"core/host/b.h", "struct a\n{\n    int b;\n};\n"},
+                                           {"core/plan/b.h", "struct d *b;\n"}};
+    expect_findings(once, N_OF(once), "");
+    expect_findings(twice, N_OF(twice),
+                    "core/host/b.h:1: struct a stands in core/base/a.h, too\n"
+                    "core/plan/b.h:1: core/host/b.h has the same name\n");
+}
+
 // ---- all sources ----
 
 static int compare_paths(const void *a, const void *b) {
@@ -402,7 +452,7 @@ static void test_all_sources_keep_the_rules(void **state) {
         add_folder(tree, LAYERS[i]);
     qsort(tree->files, tree->n, sizeof *tree->files, compare_paths);
     check_tree(tree);
-    assert_true(tree->n > 500 && tree->n_defined > 1000 && tree->n_declared > 1000);
+    assert_true(tree->n > 500 && tree->n_defined > 1000 && tree->n_declared > 1000 && tree->n_structs > 200);
     if (tree->findings[0] != '\0')
         fail_msg("\n%s", tree->findings);
     tree_free(tree);
@@ -414,6 +464,7 @@ int main(void) {
         cmocka_unit_test(test_a_circle_is_found_whatever_its_length),
         cmocka_unit_test(test_a_long_room_is_found),
         cmocka_unit_test(test_a_room_with_many_headers_for_others_is_found),
+        cmocka_unit_test(test_a_name_that_stands_twice_is_found),
         cmocka_unit_test(test_all_sources_keep_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
