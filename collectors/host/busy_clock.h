@@ -16,8 +16,8 @@ struct busy_clock {
     // less; BUSY_CLOCK_OFFLINE for a CPU that is offline. `busy_ns` has what was read the last time, 0 at first: no
     // time falls while the CPU is online. False if this is not known now.
     bool (*read)(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns);
-    // Writes for each CPU of the topology for how long it has run guests of KVM since the last call. False
-    // if this is not known: at the first call, and where it cannot be read, which the next call makes up for.
+    // Writes for each CPU of the topology for how long it has run guests of KVM since the last call. False if this is
+    // not known: at the first call, and where it cannot be read, which the next call makes up for.
     bool (*take_guests)(struct busy_clock *clock, const struct topology *topology, uint64_t *guest_ns);
 };
 

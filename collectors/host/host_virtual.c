@@ -27,8 +27,7 @@ static void read_machine(const struct host_roots *roots, char *out, size_t size)
 }
 
 // Makers of virtual machines, as their firmware says, and the hypervisor if only one makes such machines. On Arm there
-// is no better sign. Clouds that rent out whole machines too are left
-// out, unless they name these differently.
+// is no better sign. Clouds that rent out whole machines too are left out, unless they name these differently.
 static const char *hypervisor_of_machine(const char *machine) {
     static const struct {
         const char *word, *hypervisor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the merged tree into struct config: the table of all keys, and the decoders
-// of those that are more than a single value.
+// Turns the merged tree into struct config: the table of all keys, and the decoders of those that are more than a
+// single value.
 #include "config/yaml/config_decode.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on a tree that config/yaml/yaml_tree_parse.c has made.
-// YAML_TREE_DEPTH_MAX bounds the depth of every tree, which makes the recursion here safe. The size of a mapping is
-// bounded too, because keys are searched linearly.
+// Operations on a tree that config/yaml/yaml_tree_parse.c has made. YAML_TREE_DEPTH_MAX bounds the depth of every tree,
+// which makes the recursion here safe. The size of a mapping is bounded too, because keys are searched linearly.
 #include "config/yaml/yaml_tree.h"
 
 #include <errno.h>

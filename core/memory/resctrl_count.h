@@ -6,12 +6,12 @@
 //
 // Of a control group's own part a pass sees two differences of files, between which it lies
 // (core/memory/resctrl_seen.h). They say something only while the same monitoring groups can be read; one that was made
-// since the last pass adds to the sum what its own file says, and changes nothing. What was counted
-// is the most that the lower one ever was, and an interval that begins anew begins at the higher one. So a total is at
-// most the truth, and what it lacks is what the monitoring groups counted while they were read: that does not add up.
-// The own part fell only if the higher one fell below what was counted. A monitoring group that comes, goes, ceases to
-// have a number or has it again while the files are read is noticed; one that does two of these within one reading may
-// be not, and then only the bound of the memory holds.
+// since the last pass adds to the sum what its own file says, and changes nothing. What was counted is the most that
+// the lower one ever was, and an interval that begins anew begins at the higher one. So a total is at most the truth,
+// and what it lacks is what the monitoring groups counted while they were read: that does not add up. The own part fell
+// only if the higher one fell below what was counted. A monitoring group that comes, goes, ceases to have a number or
+// has it again while the files are read is noticed; one that does two of these within one reading may be not, and then
+// only the bound of the memory holds.
 
 #include <stdbool.h>
 

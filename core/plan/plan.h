@@ -143,9 +143,9 @@ struct plan {
 // By which CPU seconds are multiplied for formulas.
 static inline double plan_cpus_each(const struct plan *plan) { return plan->added_up > 0 ? plan->added_up : 1; }
 
-// Makes a plan. Without a selection or anything plannable, the plan has no units and its round is one idle second.
-// If nothing rotates, its round is one idle slot of a snapshot interval.
-// Returns 0, -ENOMEM, or -E2BIG if the catalog's limits are exceeded.
+// Makes a plan. Without a selection or anything plannable, the plan has no units and its round is one idle second. If
+// nothing rotates, its round is one idle slot of a snapshot interval. Returns 0, -ENOMEM, or -E2BIG if the catalog's
+// limits are exceeded.
 int plan_new(const struct plan_request *request, struct plan **out);
 struct plan *plan_free(struct plan *plan);
 

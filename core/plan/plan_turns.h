@@ -3,9 +3,8 @@
 #define TOPDOWND_CORE_PLAN_PLAN_TURNS_H
 
 // How the kernel lets the event groups of a box (core/uncore/uncore.h) take turns where they exceed its counters, or
-// need different values of a register: at
-// each tick it begins with the next group, and puts groups on in their order until one does not fit (Linux,
-// kernel/events/core.c: merge_sched_in, rotate_ctx).
+// need different values of a register: at each tick it begins with the next group, and puts groups on in their order
+// until one does not fit (Linux, kernel/events/core.c: merge_sched_in, rotate_ctx).
 
 #include "core/plan/plan.h"
 

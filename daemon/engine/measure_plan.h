@@ -103,8 +103,8 @@ int measure_follow_dead(struct measure *m);
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);
 // Checks every minute whether the NMI watchdog was switched on or off, so that a probe must look what it holds.
 bool measure_watchdog_changed(struct measure *m, uint64_t now_ns);
-// Checks every five seconds whether CPUs to measure have come online, and whether some have become
-// isolated or are no longer so. Returns 1 and a topology of all CPUs to measure, 0, or -ENOMEM.
+// Checks every five seconds whether CPUs to measure have come online, and whether some have become isolated or are no
+// longer so. Returns 1 and a topology of all CPUs to measure, 0, or -ENOMEM.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out);
 
 #endif

@@ -10,8 +10,8 @@
 struct watch; // private
 
 // `prefix` (borrowed) begins every line. `now` is the state with which later rounds are compared. `before` (may be
-// NULL) watched under another plan; its messages about rates are not repeated. NULL if out of
-// memory. The layout is borrowed.
+// NULL) watched under another plan; its messages about rates are not repeated. NULL if out of memory. The layout is
+// borrowed.
 struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
                         const struct watch *before);
 struct watch *watch_free(struct watch *watch);

@@ -26,9 +26,9 @@ struct listening_request {
     struct web *web;                   // who may read what is served; NULL: everybody
 };
 
-// Makes the server and tries all addresses, or takes the sockets over; logs those that have to wait.
-// Returns 0; -EINVAL with the reason in
-// `errors` where somebody must change something; -ENOMEM or another negative errno. `loop` must outlive it.
+// Makes the server and tries all addresses, or takes the sockets over; logs those that have to wait. Returns 0; -EINVAL
+// with the reason in `errors` where somebody must change something; -ENOMEM or another negative errno. `loop` must
+// outlive it.
 int listening_new(sd_event *loop, const struct listening_request *request, struct errors *errors,
                   struct listening **out);
 

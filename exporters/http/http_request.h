@@ -16,8 +16,8 @@ struct http_refusal {
 };
 
 // Judges the headers and the query. `hostname`: the host's own name where the client came to a loopback address, else
-// NULL. There a web page that rebinds its name to 127.0.0.1 must not read what we serve, so a Host header
-// has to name this host, "localhost" or an address.
+// NULL. There a web page that rebinds its name to 127.0.0.1 must not read what we serve, so a Host header has to name
+// this host, "localhost" or an address.
 struct http_refusal http_request_judge(struct MHD_Connection *connection, const char *hostname);
 
 // Fills in the socket of a new connection, and who it is. False if the library does not know the socket.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan's metrics: quotients, and a gauge family for each metric. Metrics of several core types with
-// the same name form one family.
+// The plan's metrics: quotients, and a gauge family for each metric. Metrics of several core types with the same name
+// form one family.
 
 #include <math.h>
 #include <stdio.h>
