@@ -101,6 +101,8 @@ static const char *why(int r) {
         return "it is damaged";
     case -EFBIG:
         return "it is larger than any that topdownd writes";
+    case -ETIMEDOUT:
+        return "the disk takes too long";
     case -EINVAL:
     case -ELOOP:
         return "it is no regular file";
@@ -143,6 +145,17 @@ static void follow_boot(struct kept *kept, const struct kept_stamp *stamp, struc
     histories->n = n;
 }
 
+// What nothing has gone on with for a day, such as that of a PMU that is gone.
+static void drop_old(struct kept_histories *histories) {
+    size_t n = 0;
+    for (size_t i = 0; i < histories->n; i++)
+        if (histories->all[i]->end_ns < (int64_t)clocks_now_ns() - HISTORY_COARSE_N * HISTORY_COARSE_NS)
+            kept_history_free(histories->all[i]);
+        else
+            histories->all[n++] = histories->all[i];
+    histories->n = n;
+}
+
 static void log_others(const struct kept_file *file) {
     log_info(
         "%s is of another host or CPU, or nobody can tell after a boot (there is no machine-id). The history begins "
@@ -163,6 +176,7 @@ static void read_histories(struct kept *kept) {
     enum kept_relation relation = kept_relation(&stamp, &kept->stamp);
     if (relation == KEPT_EARLIER_BOOT)
         follow_boot(kept, &stamp, &histories);
+    drop_old(&histories);
     if (r == 0 && relation == KEPT_OTHERS)
         log_others(kept->histories_file);
     else
@@ -172,9 +186,15 @@ static void read_histories(struct kept *kept) {
 
 // ---- life ----
 
+// Both have the same time to end in: the service has five seconds for all (TimeoutStopSec).
 static void free_files(struct kept *kept) {
-    kept_file_free(kept->histories_file);
-    kept_file_free(kept->verdicts_file);
+    struct kept_file *files[] = {kept->histories_file, kept->verdicts_file};
+    const struct timespec until = kept_file_patience();
+    for (int i = 0; i < 2; i++)
+        if (files[i])
+            kept_file_end(files[i]);
+    for (int i = 0; i < 2; i++)
+        kept_file_free(files[i], &until);
     free(kept);
 }
 
@@ -192,16 +212,18 @@ static int new_files(const char *folder, struct kept **out) {
     return r;
 }
 
-int kept_new(const struct options *options, const struct setup *setup, struct http_history *history,
-             struct engine *const *engines, size_t n, struct kept **out) {
+struct kept *kept_new(const struct options *options, const struct setup *setup, struct http_history *history,
+                      struct engine *const *engines, size_t n) {
     struct kept *kept = NULL;
-    *out = NULL;
     bool past = n > 0 && !engines[0]->ops->keep; // a replay
     char *folder = options->aside.on || past ? NULL : folder_of(options->paths.state);
     int r = folder ? new_files(folder, &kept) : 0;
+    if (r < 0)
+        log_warning("%s: nothing can be kept there: %s. A restart of topdownd will not know what was before it", folder,
+                    strerror(-r));
     free(folder);
     if (!kept)
-        return r;
+        return NULL;
     kept->history = history;
     kept->stamp = stamp_of(options, setup);
     kept->stamp.wall_offset_ns = wall_offset_ns();
@@ -211,8 +233,7 @@ int kept_new(const struct options *options, const struct setup *setup, struct ht
     for (size_t i = 0; i < n; i++)
         if (engines[i]->ops->restore)
             engines[i]->ops->restore(engines[i], &kept->verdicts);
-    *out = kept;
-    return 0;
+    return kept;
 }
 
 // ---- writing ----

@@ -23,7 +23,14 @@ struct kept_file {
     pthread_cond_t changed;
     struct recording_buffer waiting;
     bool waits, ends, ended; // bytes wait; the thread is to end; it has
-    int error;               // negative errno of the last time; of the thread alone
+    bool given_up;           // nobody waits for it any more: the thread frees it, and says nothing after the log's end
+    int error;               // negative errno of the last time
+    struct reading {
+        size_t max;     // 0: nothing is to be read
+        uint8_t *bytes; // the answer
+        size_t n;
+        int r; // 1: there is none yet
+    } reading;
 };
 
 // ---- reading ----
@@ -41,27 +48,45 @@ static int read_all(int fd, uint8_t *bytes, size_t n) {
     return 0;
 }
 
-int kept_file_read(const struct kept_file *file, size_t max, uint8_t **bytes, size_t *n) {
+static void read_file(const char *path, struct reading *reading) {
     struct stat status;
-    uint8_t *read_bytes = NULL;
-    int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); // a pipe makes nobody wait
-    if (fd < 0)
-        return -errno;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); // a pipe makes nobody wait
+    if (fd < 0) {
+        reading->r = -errno;
+        return;
+    }
     int r = fstat(fd, &status) < 0 ? -errno : !S_ISREG(status.st_mode) ? -EINVAL : 0;
-    if (r == 0 && (uint64_t)status.st_size > max)
+    if (r == 0 && (uint64_t)status.st_size > reading->max)
         r = -EFBIG;
     if (r == 0) {
-        read_bytes = malloc((size_t)status.st_size + 1);
-        r = read_bytes ? read_all(fd, read_bytes, (size_t)status.st_size) : -ENOMEM;
+        reading->n = (size_t)status.st_size;
+        reading->bytes = malloc(reading->n + 1);
+        r = reading->bytes ? read_all(fd, reading->bytes, reading->n) : -ENOMEM;
     }
     (void)close(fd);
+    reading->r = r;
     if (r < 0) {
-        free(read_bytes);
-        return r;
+        free(reading->bytes);
+        reading->bytes = NULL;
     }
-    *bytes = read_bytes;
-    *n = (size_t)status.st_size;
-    return 0;
+}
+
+int kept_file_read(struct kept_file *file, size_t max, uint8_t **bytes, size_t *n) {
+    const struct timespec until = kept_file_patience();
+    pthread_mutex_lock(&file->lock);
+    file->reading = (struct reading){.max = max, .r = 1};
+    pthread_cond_broadcast(&file->changed);
+    int late = 0;
+    while (file->reading.r > 0 && late == 0)
+        late = pthread_cond_timedwait(&file->changed, &file->lock, &until);
+    int r = file->reading.r > 0 ? -ETIMEDOUT : file->reading.r;
+    if (r == 0) {
+        *bytes = file->reading.bytes;
+        *n = file->reading.n;
+        file->reading.bytes = NULL;
+    }
+    pthread_mutex_unlock(&file->lock);
+    return r;
 }
 
 // ---- writing ----
@@ -69,10 +94,12 @@ int kept_file_read(const struct kept_file *file, size_t max, uint8_t **bytes, si
 static int write_all(int fd, const uint8_t *bytes, size_t n) {
     while (n > 0) {
         ssize_t written = write(fd, bytes, n);
-        if (written < 0 && errno != EINTR)
-            return -errno;
-        bytes += written > 0 ? written : 0;
-        n -= written > 0 ? (size_t)written : 0;
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? -errno : -EIO;
+        bytes += written;
+        n -= (size_t)written;
     }
     return 0;
 }
@@ -107,8 +134,25 @@ static int write_file(const struct kept_file *file, const struct recording_buffe
     return r;
 }
 
-// A failure is said once, and again only if it is another one.
+static void free_names(struct kept_file *file) {
+    free(file->beside);
+    free(file->path);
+    free(file->folder);
+    free(file);
+}
+
+static void destroy(struct kept_file *file) {
+    free(file->reading.bytes);
+    recording_buffer_deinit(&file->waiting);
+    pthread_cond_destroy(&file->changed);
+    pthread_mutex_destroy(&file->lock);
+    free_names(file);
+}
+
+// A failure is said once, and again only if it is another one. With the lock held.
 static void note(struct kept_file *file, int r) {
+    if (file->given_up)
+        return;
     if (r < 0 && r != file->error)
         log_warning("%s cannot be written: %s. A restart of topdownd will not know what was before it", file->path,
                     strerror(-r));
@@ -117,25 +161,46 @@ static void note(struct kept_file *file, int r) {
     file->error = r;
 }
 
+// With the lock held, which it gives up meanwhile.
+static void do_read(struct kept_file *file) {
+    struct reading reading = file->reading;
+    file->reading.max = 0;
+    pthread_mutex_unlock(&file->lock);
+    read_file(file->path, &reading);
+    pthread_mutex_lock(&file->lock);
+    reading.max = 0;
+    file->reading = reading;
+    pthread_cond_broadcast(&file->changed);
+}
+
+static void do_write(struct kept_file *file) {
+    struct recording_buffer bytes = file->waiting;
+    file->waiting = (struct recording_buffer){0};
+    file->waits = false;
+    pthread_mutex_unlock(&file->lock);
+    int r = write_file(file, &bytes);
+    recording_buffer_deinit(&bytes);
+    pthread_mutex_lock(&file->lock);
+    note(file, r);
+}
+
 static void *run(void *context) {
     struct kept_file *file = context;
     pthread_mutex_lock(&file->lock);
     while (!file->ends || file->waits) {
-        if (!file->waits) {
+        if (file->reading.max > 0)
+            do_read(file);
+        else if (file->waits)
+            do_write(file);
+        else
             (void)pthread_cond_wait(&file->changed, &file->lock);
-            continue;
-        }
-        struct recording_buffer bytes = file->waiting;
-        file->waiting = (struct recording_buffer){0};
-        file->waits = false;
-        pthread_mutex_unlock(&file->lock);
-        note(file, write_file(file, &bytes));
-        recording_buffer_deinit(&bytes);
-        pthread_mutex_lock(&file->lock);
     }
     file->ended = true;
+    bool alone = file->given_up;
     pthread_cond_broadcast(&file->changed);
     pthread_mutex_unlock(&file->lock);
+    if (alone)
+        destroy(file);
     return NULL;
 }
 
@@ -151,13 +216,6 @@ void kept_file_put(struct kept_file *file, struct recording_buffer *bytes) {
 }
 
 // ---- life ----
-
-static void free_names(struct kept_file *file) {
-    free(file->beside);
-    free(file->path);
-    free(file->folder);
-    free(file);
-}
 
 static int start(struct kept_file *file) {
     pthread_condattr_t monotonic;
@@ -194,28 +252,39 @@ int kept_file_new(const char *folder, const char *name, struct kept_file **out) 
 
 const char *kept_file_path(const struct kept_file *file) { return file->path; }
 
-struct kept_file *kept_file_free(struct kept_file *file) {
+struct timespec kept_file_patience(void) {
     struct timespec until;
-    if (!file)
-        return NULL;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += KEPT_WAIT_SECONDS;
+    return until;
+}
+
+void kept_file_end(struct kept_file *file) {
     pthread_mutex_lock(&file->lock);
     file->ends = true;
     pthread_cond_broadcast(&file->changed);
+    pthread_mutex_unlock(&file->lock);
+}
+
+struct kept_file *kept_file_free(struct kept_file *file, const struct timespec *until) {
+    if (!file)
+        return NULL;
+    kept_file_end(file);
+    pthread_mutex_lock(&file->lock);
     int r = 0;
     while (!file->ended && r == 0)
-        r = pthread_cond_timedwait(&file->changed, &file->lock, &until);
+        r = pthread_cond_timedwait(&file->changed, &file->lock, until);
     bool ended = file->ended;
-    pthread_mutex_unlock(&file->lock);
-    if (!ended) {
+    if (!ended)
         log_warning("%s is not written yet: the disk takes too long", file->path);
-        return NULL; // the thread still uses it, until the process ends
+    file->given_up = !ended;
+    pthread_t thread = file->thread;
+    if (!ended)
+        pthread_detach(thread);
+    pthread_mutex_unlock(&file->lock); // then it may be the thread's
+    if (ended) {
+        pthread_join(thread, NULL);
+        destroy(file);
     }
-    pthread_join(file->thread, NULL);
-    recording_buffer_deinit(&file->waiting);
-    pthread_cond_destroy(&file->changed);
-    pthread_mutex_destroy(&file->lock);
-    free_names(file);
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "core/recording/recording.h"
 
@@ -19,16 +20,20 @@ int kept_file_new(const char *folder, const char *name, struct kept_file **out);
 
 const char *kept_file_path(const struct kept_file *file);
 
-// Reads the present file, of at most `max` bytes, for free(). Returns 0, or a negative errno: -ENOENT if there is none,
-// -EFBIG if it is larger, -EINVAL if it is no regular file.
-int kept_file_read(const struct kept_file *file, size_t max, uint8_t **bytes, size_t *n);
+// Has the thread read the present file, of at most `max` bytes, for free(). Once, and before the first kept_file_put.
+// Returns 0, or a negative errno: -ENOENT if there is none, -EFBIG if it is larger, -EINVAL if it is no regular file,
+// -ETIMEDOUT if the disk does not answer within KEPT_WAIT_SECONDS.
+int kept_file_read(struct kept_file *file, size_t max, uint8_t **bytes, size_t *n);
 
 // Takes the bytes over, and leaves the buffer empty: they are written soon, instead of those that wait.
 void kept_file_put(struct kept_file *file, struct recording_buffer *bytes);
 
-// Waits until what waits is written, but not longer than KEPT_WAIT_SECONDS: what the disk does not take by then is
-// given up. Takes NULL.
+// Begins the end: what waits is written, and then nothing.
+void kept_file_end(struct kept_file *file);
+// Waits for the end until a moment of CLOCK_MONOTONIC, mostly kept_file_patience() after the first kept_file_end: what
+// the disk does not take by then is given up, and nothing more is said of it. Returns NULL, takes NULL.
 enum { KEPT_WAIT_SECONDS = 2 };
-struct kept_file *kept_file_free(struct kept_file *file);
+struct timespec kept_file_patience(void);
+struct kept_file *kept_file_free(struct kept_file *file, const struct timespec *until);
 
 #endif

@@ -361,8 +361,8 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0)
         r = begin(s, errors);
     if (r >= 0)
-        r = kept_new(options, s->setup, http_server_history(listening_server(s->listening)), s->engines.of, s->engines.n,
-                     &s->kept);
+        s->kept = kept_new(options, s->setup, http_server_history(listening_server(s->listening)), s->engines.of,
+                           s->engines.n);
     return r;
 }
 
