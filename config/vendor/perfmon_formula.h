@@ -4,9 +4,9 @@
 
 // Writes a formula of intel/perfmon's metric files in the language of core/formula/formula.h.
 //
-// Such a formula has numbers, names, + - * / %, < > <= >=, & and |, also doubled, min and max of two values,
-// "X if C else Y", parentheses, and NAME[0] for the count of one of several units. What a name stands for, the caller
-// says. "#NA" says that there is no formula.
+// Such a formula has numbers, names, + - * / %, < > <= >=, & and |, also doubled, min and max of two values, "X if C
+// else Y", parentheses, and NAME[0] for the count of one of several units. What a name stands for, the caller says.
+// "#NA" says that there is no formula.
 
 #include <stdbool.h>
 #include <stddef.h>
