@@ -11,6 +11,7 @@
 #include "exporters/json/json.h"
 #include "exporters/json/json_memory.h"
 #include "exporters/json/json_uncore.h"
+#include "exporters/prometheus/prometheus.h"
 #include "exporters/text/json_writer.h"
 #include "exporters/view/view_types.h"
 

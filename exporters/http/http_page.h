@@ -4,7 +4,7 @@
 
 // Maps paths to pages and renders each page from a snapshot. Independent of the HTTP protocol.
 
-#include "exporters/prometheus/prometheus.h"
+#include "exporters/series/series.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
 
