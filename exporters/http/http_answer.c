@@ -37,7 +37,7 @@ static enum MHD_Result respond_page(struct http_answers *answers, struct MHD_Con
         return http_respond_not_acceptable(connection);
     if (http_pages[page].openmetrics && http_accept_openmetrics(&accept))
         page = http_pages[page].openmetrics;
-    if (http_pages[page].has_cpu_intervals)
+    if (http_pages[page].json_scope == JSON_CPU)
         atomic_store(&answers->cpus_read, true);
     struct http_publication publication = http_newest_take(&answers->newest, http_answers_now_ms(answers));
     (void)http_reserve_take(&answers->reserve); // a page takes no space from the next clients' connections

@@ -8,7 +8,6 @@
 
 #include "exporters/html/html.h"
 #include "exporters/html/html_script.h"
-#include "exporters/json/json.h"
 #include "exporters/json/json_memory.h"
 #include "exporters/json/json_uncore.h"
 #include "exporters/prometheus/prometheus.h"
@@ -38,92 +37,15 @@ void http_templates_deinit(struct http_templates *templates) {
     templates->memory = host_memory_unref(templates->memory);
 }
 
-// ---- what each page renders ----
-
-static int put_series(struct http_templates *templates, const struct shown *shown, bool per_cpu,
-                      int (*render)(const struct series *, const struct shown *, struct text *), struct text *out) {
-    struct series **template = per_cpu ? &templates->cpu : &templates->host;
-    bool current = host_memory_same_series(templates->memory, shown->memory);
-    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
-        current = current && templates->views[i] == (i < shown_all(shown) ? shown->types[i].view : NULL);
-    if (!current) {
-        http_templates_deinit(templates);
-        for (size_t i = 0; i < shown_all(shown); i++)
-            templates->views[i] = view_ref(shown->types[i].view);
-        templates->memory = host_memory_ref(shown->memory);
-    }
-    if (!*template)
-        *template = series_new(shown, per_cpu);
-    return *template ? render(*template, shown, out) : -ENOMEM;
-}
-
-static int metrics(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    return put_series(templates, shown, false, prometheus_render, out);
-}
-
-static int metrics_cpu(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    return put_series(templates, shown, true, prometheus_render, out);
-}
-
-static int openmetrics(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    return put_series(templates, shown, false, prometheus_render_openmetrics, out);
-}
-
-static int openmetrics_cpu(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    return put_series(templates, shown, true, prometheus_render_openmetrics, out);
-}
-
-static int root(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    (void)templates;
-    return html_render(shown, out);
-}
-
-static int script(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    (void)templates;
+static int put_script(const struct shown *shown, struct text *out) {
     (void)shown;
     text_append(out, html_script, html_script_length);
     return out->failed ? -ENOMEM : 0;
 }
 
-static int uncore(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    (void)templates;
-    return json_render_uncore(shown, out);
-}
-
-static int memory(struct http_templates *templates, const struct shown *shown, struct text *out) {
-    (void)templates;
-    return json_render_memory(shown, out);
-}
-
-static int snapshot_host(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_snapshot(shown, type, JSON_HOST, out);
-}
-
-static int snapshot_socket(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_snapshot(shown, type, JSON_SOCKET, out);
-}
-
-static int snapshot_cpu(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_snapshot(shown, type, JSON_CPU, out);
-}
-
-static int topdown_host(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_topdown(shown, type, JSON_HOST, out);
-}
-
-static int topdown_socket(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_topdown(shown, type, JSON_SOCKET, out);
-}
-
-static int topdown_cpu(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_topdown(shown, type, JSON_CPU, out);
-}
-
-static int status(const struct shown *shown, size_t type, struct text *out) {
+static int put_status(const struct shown *shown, size_t type, struct text *out) {
     return json_render_status(shown->types[type].view, shown->types[type].snapshot, out);
 }
-
-// ---- the pages ----
 
 const struct http_page_type http_page_json = {"application/json", "Accept-Encoding"};
 static const struct http_page_type HTML = {"text/html; charset=utf-8", "Accept-Encoding"},
@@ -133,26 +55,29 @@ static const struct http_page_type HTML = {"text/html; charset=utf-8", "Accept-E
                                                   "Accept, Accept-Encoding"};
 
 const struct http_page_row http_pages[HTTP_PAGE_N] = {
-    [HTTP_PAGE_ROOT] = {"/", NULL, &HTML, .has_history = true, .render = root},
-    [HTTP_PAGE_SCRIPT] = {"/page.js", NULL, &SCRIPT, .fixed = true, .render = script},
-    [HTTP_PAGE_METRICS] = {"/metrics", NULL, &TEXT, HTTP_PAGE_OPENMETRICS, .render = metrics},
-    [HTTP_PAGE_METRICS_CPU] = {"/metrics/cpu", NULL, &TEXT, HTTP_PAGE_OPENMETRICS_CPU, .render = metrics_cpu},
-    [HTTP_PAGE_OPENMETRICS] = {NULL, NULL, &OPENMETRICS, .render = openmetrics},
-    [HTTP_PAGE_OPENMETRICS_CPU] = {NULL, NULL, &OPENMETRICS, .render = openmetrics_cpu},
-    [HTTP_PAGE_UNCORE] = {"/api/v1/uncore", NULL, &http_page_json, .render = uncore},
-    [HTTP_PAGE_MEMORY] = {"/api/v1/memory", NULL, &http_page_json, .render = memory},
-    [HTTP_PAGE_SNAPSHOT_HOST] = {"/api/v1/snapshot", "host", &http_page_json, .document = snapshot_host},
-    [HTTP_PAGE_SNAPSHOT_SOCKET] = {"/api/v1/snapshot", "socket", &http_page_json, .document = snapshot_socket},
-    [HTTP_PAGE_SNAPSHOT_CPU] = {"/api/v1/snapshot", "cpu", &http_page_json, .has_cpu_intervals = true,
-                                .document = snapshot_cpu},
+    [HTTP_PAGE_ROOT] = {"/", NULL, &HTML, .has_history = true, .render = html_render},
+    [HTTP_PAGE_SCRIPT] = {"/page.js", NULL, &SCRIPT, .fixed = true, .render = put_script},
+    [HTTP_PAGE_METRICS] = {"/metrics", NULL, &TEXT, HTTP_PAGE_OPENMETRICS, .series = prometheus_render},
+    [HTTP_PAGE_METRICS_CPU] = {"/metrics/cpu", NULL, &TEXT, HTTP_PAGE_OPENMETRICS_CPU, .series = prometheus_render,
+                               .of_cpus = true},
+    [HTTP_PAGE_OPENMETRICS] = {NULL, NULL, &OPENMETRICS, .series = prometheus_render_openmetrics},
+    [HTTP_PAGE_OPENMETRICS_CPU] = {NULL, NULL, &OPENMETRICS, .series = prometheus_render_openmetrics, .of_cpus = true},
+    [HTTP_PAGE_UNCORE] = {"/api/v1/uncore", NULL, &http_page_json, .render = json_render_uncore},
+    [HTTP_PAGE_MEMORY] = {"/api/v1/memory", NULL, &http_page_json, .render = json_render_memory},
+    [HTTP_PAGE_SNAPSHOT_HOST] = {"/api/v1/snapshot", "host", &http_page_json, .scoped = json_render_snapshot},
+    [HTTP_PAGE_SNAPSHOT_SOCKET] = {"/api/v1/snapshot", "socket", &http_page_json, .scoped = json_render_snapshot,
+                                   .json_scope = JSON_SOCKET},
+    [HTTP_PAGE_SNAPSHOT_CPU] = {"/api/v1/snapshot", "cpu", &http_page_json, .scoped = json_render_snapshot,
+                                .json_scope = JSON_CPU},
     [HTTP_PAGE_TOPDOWN_HOST] = {"/api/v1/topdown", "host", &http_page_json, .has_bound = true,
-                                .document = topdown_host},
-    [HTTP_PAGE_TOPDOWN_SOCKET] = {"/api/v1/topdown", "socket", &http_page_json, .document = topdown_socket},
-    [HTTP_PAGE_TOPDOWN_CPU] = {"/api/v1/topdown", "cpu", &http_page_json, .has_cpu_intervals = true,
-                               .document = topdown_cpu},
+                                .scoped = json_render_topdown},
+    [HTTP_PAGE_TOPDOWN_SOCKET] = {"/api/v1/topdown", "socket", &http_page_json, .scoped = json_render_topdown,
+                                  .json_scope = JSON_SOCKET},
+    [HTTP_PAGE_TOPDOWN_CPU] = {"/api/v1/topdown", "cpu", &http_page_json, .scoped = json_render_topdown,
+                               .json_scope = JSON_CPU},
     [HTTP_PAGE_PLAN] = {"/api/v1/plan", NULL, &http_page_json, .fixed = true, .document = json_render_plan},
     [HTTP_PAGE_CATALOG] = {"/api/v1/catalog", NULL, &http_page_json, .fixed = true, .document = json_render_catalog},
-    [HTTP_PAGE_STATUS] = {"/api/v1/status", NULL, &http_page_json, .document = status},
+    [HTTP_PAGE_STATUS] = {"/api/v1/status", NULL, &http_page_json, .document = put_status},
 };
 
 const char *http_page_path(const char *target) {
@@ -188,9 +113,13 @@ static void put_bound(const struct shown *shown, struct text *out) {
     text_free(&answer);
 }
 
+static int put_document(const struct http_page_row *row, const struct shown *shown, size_t type, struct text *out) {
+    return row->scoped ? row->scoped(shown, type, row->json_scope, out) : row->document(shown, type, out);
+}
+
 static int put_documents(const struct http_page_row *row, const struct shown *shown, struct text *out) {
     if (!shown->types[0].view->core_type)
-        return row->document(shown, 0, out);
+        return put_document(row, shown, 0, out);
     int r = 0;
     text_string(out, "{");
     if (row->has_bound)
@@ -198,14 +127,33 @@ static int put_documents(const struct http_page_row *row, const struct shown *sh
     text_string(out, "\"core_types\":[\n");
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i > 0 ? "," : "");
-        r = row->document(shown, i, out);
+        r = put_document(row, shown, i, out);
     }
     text_string(out, "]}\n");
     return r < 0 ? r : out->failed ? -ENOMEM : 0;
 }
 
+static int put_series(const struct http_page_row *row, struct http_templates *templates, const struct shown *shown,
+                      struct text *out) {
+    struct series **template = row->of_cpus ? &templates->cpu : &templates->host;
+    bool current = host_memory_same_series(templates->memory, shown->memory);
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        current = current && templates->views[i] == (i < shown_all(shown) ? shown->types[i].view : NULL);
+    if (!current) {
+        http_templates_deinit(templates);
+        for (size_t i = 0; i < shown_all(shown); i++)
+            templates->views[i] = view_ref(shown->types[i].view);
+        templates->memory = host_memory_ref(shown->memory);
+    }
+    if (!*template)
+        *template = series_new(shown, row->of_cpus);
+    return *template ? row->series(*template, shown, out) : -ENOMEM;
+}
+
 int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
                      struct text *out) {
     const struct http_page_row *row = &http_pages[page];
-    return row->document ? put_documents(row, shown, out) : row->render(templates, shown, out);
+    return row->render   ? row->render(shown, out)
+           : row->series ? put_series(row, templates, shown, out)
+                         : put_documents(row, shown, out);
 }

@@ -4,6 +4,7 @@
 
 // Maps paths to pages and renders each page from a snapshot. Independent of the HTTP protocol.
 
+#include "exporters/json/json.h"
 #include "exporters/series/series.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
@@ -50,13 +51,18 @@ struct http_page_row {
     const struct http_page_type *type;
     enum http_page openmetrics; // the same in OpenMetrics, for a client that prefers it; 0: there is none
     bool fixed;                 // the same for all snapshots of a view
-    bool has_cpu_intervals;     // shows the intervals of single CPUs
     bool has_history;           // needs shown->history
     bool has_bound;             // of several core types: begins with what all of them are bound by
-    // Appends a document for one core type; on a host with several the page is an array of them. Or, if NULL,
+    // What appends it, one of these. They return 0 or -ENOMEM. The whole page:
+    int (*render)(const struct shown *shown, struct text *out);
+    // the series of the host or of its CPUs, in a format:
+    int (*series)(const struct series *series, const struct shown *shown, struct text *out);
+    bool of_cpus;
+    // a document for one core type, of which the page is an array on a host with several:
     int (*document)(const struct shown *shown, size_t type, struct text *out);
-    // the whole page. Return 0 or -ENOMEM.
-    int (*render)(struct http_templates *templates, const struct shown *shown, struct text *out);
+    // the same of a scope, of which that of single CPUs shows their intervals:
+    int (*scoped)(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
+    enum json_scope json_scope;
 };
 extern const struct http_page_row http_pages[HTTP_PAGE_N];
 

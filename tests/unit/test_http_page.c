@@ -61,8 +61,10 @@ static void test_a_row_says_how_its_page_is_rendered_and_only_series_have_two_fo
     (void)state;
     for (int page = 0; page < HTTP_PAGE_N; page++) {
         const struct http_page_row *row = &http_pages[page], *other = &http_pages[row->openmetrics];
-        assert_true(row->type && (row->document != NULL) != (row->render != NULL));
-        assert_int_equal(strcmp(row->type->vary, "Accept, Accept-Encoding") == 0, row->openmetrics > 0 || !row->path);
+        assert_true(row->type &&
+                    (row->render != NULL) + (row->series != NULL) + (row->document != NULL) + (row->scoped != NULL) ==
+                        1);
+        assert_int_equal(strcmp(row->type->vary, "Accept, Accept-Encoding") == 0, row->series != NULL);
         assert_true(row->openmetrics == 0 || (!other->path && !other->openmetrics));
     }
 }
