@@ -175,7 +175,7 @@ void advice_outputs(const struct setup *setup, const struct web *web, bool socke
     if (!sockets)
         advise_addresses(setup, web, advice);
     advise_certificate(web, advice);
-    if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path) {
+    if (!setup_is_read(setup, sockets)) {
         advice_add(advice, "nobody_reads", "name an address, a text file or a recording",
                    "nobody can read what is measured: listen is none");
         advice_place(advice, config_place_of(setup->config, NULL, "listen"));

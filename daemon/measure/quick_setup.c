@@ -61,8 +61,7 @@ int quick_setup_new(const struct options *options, struct errors *errors, struct
     int r = load_setup(&own, errors, &setup);
     if (r < 0)
         return r;
-    setup->record_path = NULL;
-    setup->textfile.folder = NULL;
+    setup_write_nothing(setup);
     setup->quiet = true;
     setup->whole_rounds = options->measure.interval_seconds > 0; // an interval is what was counted in it
     setup->many_rounds = true;

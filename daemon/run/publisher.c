@@ -21,6 +21,10 @@ void publisher_close(struct publisher *publisher) {
     newest_deinit(&publisher->newest);
 }
 
+void publisher_change(struct publisher *publisher, const struct setup *setup) {
+    textfile_change(&publisher->textfile, setup);
+}
+
 // Gives what the kernel counts of memory to a snapshot of the first engine, which records it.
 static void attach_memory(struct publisher *publisher, const struct setup *setup, struct snapshot *snapshot) {
     memory_watch_attach(publisher->memory, setup, clocks_now_ns(), snapshot);

@@ -27,6 +27,9 @@ int publisher_open(struct publisher *publisher, const struct setup *setup, struc
                    struct listening *listening, struct self *self);
 void publisher_close(struct publisher *publisher); // also if it was never opened
 
+// Goes on as another set-up says.
+void publisher_change(struct publisher *publisher, const struct setup *setup);
+
 // Publishes a snapshot of the engine's present view, of a type of the set-up in force.
 void publisher_put(struct publisher *publisher, const struct setup *setup, size_t type, struct snapshot *snapshot);
 

@@ -218,7 +218,7 @@ static int finish_change(struct service *s, struct view *const before[SETUP_TYPE
     publisher_summarize(&s->publisher, s->setup, false, s->options->web.systemd_socket);
     for (size_t i = 0; i < s->engines.n && !s->reload.other_kinds; i++)
         publisher_show_totals(&s->publisher, s->setup, i, before[i]);
-    textfile_change(&s->publisher.textfile, s->setup);
+    publisher_change(&s->publisher, s->setup);
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();

@@ -285,7 +285,7 @@ void summary_tell_health(const struct listening *listening, struct text *out) {
 
 void summary_readers(const struct setup *setup, bool sockets, struct errors *warnings) {
     char text[ERROR_TEXT_MAX];
-    if (setup->config->n_listen > 0 || sockets || setup->textfile.folder || setup->record_path)
+    if (setup_is_read(setup, sockets))
         return;
     (void)snprintf(text, sizeof text,
                    "%snobody can read what is measured: listen is none, and there is neither a text file nor a "

@@ -200,6 +200,15 @@ bool setup_adaptive(const struct setup *setup, const struct core_type *type) {
     return type->source->replayed ? type->source->past.adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
 }
 
+bool setup_is_read(const struct setup *setup, bool sockets) {
+    return setup->config->n_listen > 0 || sockets || setup->textfile.folder || setup->record_path;
+}
+
+void setup_write_nothing(struct setup *setup) {
+    setup->textfile.folder = NULL;
+    setup->record_path = NULL;
+}
+
 size_t setup_n_cpus(const struct setup *setup) {
     size_t n = 0;
     for (size_t i = 0; i < setup->n_types; i++)

@@ -92,6 +92,13 @@ bool setup_adaptive(const struct setup *setup, const struct core_type *type);
 // Looks whether the platform's facts have changed, a few of them at a time. Returns true if there are others now.
 bool setup_look_at_platform(struct setup *setup, uint64_t now_ns);
 
+// True if somebody can read what is measured: at an address or at one of systemd's sockets, in a text file, or in a
+// recording.
+bool setup_is_read(const struct setup *setup, bool sockets);
+
+// Leaves out the text file and the recording.
+void setup_write_nothing(struct setup *setup);
+
 // The number of measured CPUs of all types.
 size_t setup_n_cpus(const struct setup *setup);
 
