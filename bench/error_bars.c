@@ -219,7 +219,7 @@ static bool check(const struct choice *choice, const struct counts *counts) {
     static const struct {
         size_t narrow;
         double width;
-    } limits[TABLES] = {{4, 2.85}, {5, 2.7}, {8, 2.3}};
+    } limits[TABLES] = {{4, 2.8}, {5, 2.65}, {8, 2.25}};
     bool slice = choice->runs == SLICE_RUNS && !choice->spec && !choice->load && choice->seconds == 0, met = true;
     printf("\n");
     for (size_t t = 0; t < TABLES; t++) {

@@ -266,6 +266,22 @@ static struct lanes common_of(const struct known *known) {
     return common;
 }
 
+// The part of the variance that is of errors of the cores' sum. Two parts are not. What all cores of a cohort do at
+// once from one round to the next is a change of the load. And together the cores of a block see each group at every
+// time of the round, so what they do in step is balanced; that part is left out as far as it is sure, less its own
+// standard error with so many rounds and two blocks. Cores beyond whole blocks keep theirs.
+static double apart_of(const struct known *known, size_t l) {
+    const struct estimate_together *together = known->together;
+    double variance = known->spread->variance.of[l];
+    if (!together || !(variance > 0))
+        return 1;
+    double rest = 1 - together->change.of[l] / variance;
+    rest = rest < 1 ? lanes_max(rest, 0) : 1;
+    double balanced = together->balanced.of[l] / variance - 2 * rest * sqrt(2 * known->spread->weights2.of[l]);
+    balanced = balanced < rest ? lanes_max(balanced, 0) : rest;
+    return rest - balanced * together->whole.of[l];
+}
+
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
 // their number, and what they have in common is one draw a round. There are not more than the windows have that carry
@@ -336,7 +352,7 @@ static struct lanes errors_of(const struct known *known, const struct lanes *com
     struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
     for (size_t l = 0; l < LANES; l++) {
         double stretch = rounds > 1 ? 1 : spread->stretch.of[l];
-        by_chance.of[l] = (spread->variance.of[l] + common->of[l]) * (stretch * stretch);
+        by_chance.of[l] = (spread->variance.of[l] * apart_of(known, l) + common->of[l]) * (stretch * stretch);
     }
     for (size_t l = 0; l < LANES && rounds > 1; l++)
         by_chance.of[l] /= rounds;
@@ -423,7 +439,7 @@ void estimate_get_many(const struct estimate *e, size_t batch, size_t metric, co
     for (size_t l = 0; l < LANES; l++) {
         double floor = known.floor ? known.floor->of[l] * scale : 0, unseen = spread->unseen.mean.of[l] * values->of[l];
         double mixed = spread->unseen.mean_strata.of[l] * known.strata * scale;
-        double variance = (spread->variance.of[l] + common.of[l]) * scale * scale;
+        double variance = (spread->variance.of[l] * apart_of(&known, l) + common.of[l]) * scale * scale;
         bool told = spread->rounds.of[l] > 0 && isfinite(values->of[l]) && spread->unseen.windows.of[l] > 0;
         out->variance.of[l] = told ? variance : NAN;
         out->kept.of[l] = sqrt(floor * floor + unseen * unseen + mixed * mixed);

@@ -88,5 +88,8 @@ void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_
         return;
     estimate_move(&together->common, &sample->together.common, &weight);
     estimate_move(&together->alike, &sample->together.alike, &weight);
+    estimate_move(&together->change, &sample->together.change, &weight);
+    estimate_move(&together->balanced, &sample->together.balanced, &weight);
+    replace(&together->whole, &sample->together.whole, data);
     replace(&together->uncovered, &sample->together.uncovered, data);
 }

@@ -24,6 +24,9 @@ static inline struct estimate_unseen estimate_nothing_unseen(void) {
 struct estimate_together {
     struct lanes common;    // more of the variance, of what they have in common; on average 0 if they have nothing
     struct lanes alike;     // the part of the variance that blocks of cores do not have; likewise
+    struct lanes change;    // the part of the variance that is of a change of all cores, which is no error; likewise
+    struct lanes balanced;  // as alike, of the rest
+    struct lanes whole;     // the share of the cores that blocks compare
     struct lanes uncovered; // share of time that windows did not cover
 };
 

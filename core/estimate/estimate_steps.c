@@ -95,8 +95,14 @@ static double between(const struct sums *whole) {
     return rest / 2 * whole->n_blocks / (whole->n_blocks - 1);
 }
 
+// The part of the cores' variance that their common change makes: what remains is that about the mean difference.
+static double of_change(const struct sums *all) {
+    double mean_part = all->difference * all->difference / all->n_cores / 2, n = all->n_cores;
+    return n > 1 ? all->variance - (all->variance - mean_part) * n / (n - 1) : 0;
+}
+
 struct estimate_in_step estimate_steps_end(struct estimate_steps *steps) {
-    struct estimate_in_step in_step = {0, 0};
+    struct estimate_in_step in_step = {0, 0, 0, 0, 0};
     double n_cores = 0, pairs = 0, compared = 0;
     for (size_t k = 0; k < steps->n_cohorts; k++) {
         const struct estimate_cohort *cohort = &steps->cohorts[k];
@@ -111,10 +117,14 @@ struct estimate_in_step estimate_steps_end(struct estimate_steps *steps) {
         n_cores += all.n_cores;
         pairs += all.n_cores * all.n_cores;
         in_step.excess += all.difference * all.difference / 2 - all.variance;
+        in_step.shared += all.n_cores > 0 ? of_change(&all) : 0;
         compared += whole.n_blocks > 1 ? whole.n_cores : 0;
         in_step.alike += whole.n_blocks > 1 ? whole.variance - between(&whole) : 0;
+        in_step.balanced += whole.n_blocks > 1 ? whole.variance - of_change(&whole) - between(&whole) : 0;
     }
     in_step.excess *= pairs > 0 ? n_cores * n_cores / pairs : 0;
     in_step.alike *= compared > 0 ? n_cores / compared : 0;
+    in_step.balanced *= compared > 0 ? n_cores / compared : 0;
+    in_step.whole = n_cores > 0 ? compared / n_cores : 0;
     return in_step;
 }

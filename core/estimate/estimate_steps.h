@@ -38,10 +38,14 @@ struct estimate_steps {
     size_t n_cohorts;
 };
 
-// On average both are 0 if each core does what it does by itself.
+// On average the first two are 0 if each core does what it does by itself.
 struct estimate_in_step {
-    double excess; // of the variance of the cores' sum over the sum of their variances
-    double alike;  // the part of the sum of their variances that blocks do not have
+    double excess;   // of the variance of the cores' sum over the sum of their variances
+    double alike;    // the part of the sum of their variances that blocks do not have
+    double shared;   // the part of the sum of their variances that is of a change of all of a cohort: no error. On
+                     // average 0 as well
+    double balanced; // as alike, of what remains
+    double whole;    // the share of the cores that are in whole blocks which were compared
 };
 
 // `plan` and `topology` must outlive it. NULL if out of memory.

@@ -312,8 +312,12 @@ static void find_common(const struct plan *plan, const struct estimate_batch *ba
     double n = together->n.of[0], uncovered = n > 0 ? together->uncovered.of[0] / n : 0;
     struct estimate_variance of = estimate_cores_variance(batch->cores, batch->in, batch->steps);
     struct estimate_in_step in_step = estimate_steps_end(batch->steps);
+    bool turns = uncovered > 2 * plan_idle_share(plan); // what counts all the time has no places that balance
     sample->variance = of.variance;
     sample->squares = of.squares;
+    sample->together.change = lanes_all(turns ? in_step.shared : 0);
+    sample->together.balanced = lanes_all(turns ? in_step.balanced : 0);
+    sample->together.whole = lanes_all(in_step.whole);
     sample->together.uncovered = lanes_all(uncovered);
     sample->together.alike = lanes_all(in_step.alike);
     sample->together.common =

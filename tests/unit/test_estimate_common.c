@@ -80,14 +80,15 @@ static void expect_near(double value, double wanted) {
 
 // Each core's residual differs by 0.2 / 4 between 40 and 60 of A: with a fifth unseen the variance is
 // 4 x 0.05^2 / 2 x 0.2 = 0.001. Their sum differs by 0.2: as one population it has 0.2^2 / 2 = 0.02 instead of 0.005,
-// of which a tenth is unseen, and 0.0015 more.
+// of which a tenth is unseen, and 0.0015 more. The cores differ by nothing from their mean, so they have no error of
+// their own.
 static void test_what_cores_do_in_step_is_unseen_on_all_of_them(void **state) {
     (void)state;
     struct rig rig;
     rig_init(&rig, 0.1);
     round_of(&rig, 8, 40, 40);
     round_of(&rig, 8, 60, 60);
-    expect_near(error_of(&rig, 1), sqrt(0.001 + 0.0015));
+    expect_near(error_of(&rig, 1), sqrt(0.0015));
     // one draw for what they have in common, and one for each of four cores
     expect_near(estimate_degrees(rig.estimate, 0, 0), 0.0025 * 0.0025 / (0.001 * 0.001 / 4 + 0.0015 * 0.0015));
     rig_free(&rig);
@@ -105,28 +106,29 @@ static void test_what_cores_do_by_themselves_adds_nothing(void **state) {
 }
 
 // With windows of half of the time the cores' variance is 4 x 0.05^2 / 2 x 0.5 = 0.0025; that of their sum in step, in
-// a tenth of the time, 4 x 0.005 x 0.5 x 0.1 = 0.001. That the load has changed by more says nothing of idle pieces.
+// a tenth of the time, 4 x 0.005 x 0.5 x 0.1 = 0.001. That the load has changed by more says nothing of idle pieces,
+// and nothing of the cores' own errors.
 static void test_a_slow_change_is_no_error_of_idle_pieces(void **state) {
     (void)state;
     struct rig rig;
     rig_init(&rig, 0.1);
     round_of(&rig, 5, 40, 40);
     round_of(&rig, 5, 60, 60);
-    expect_near(error_of(&rig, 1), sqrt(0.0025 + 0.001));
+    expect_near(error_of(&rig, 1), sqrt(0.001));
     rig_free(&rig);
 }
 
 // Two cores go up and two go down, and each two have their rounds together: those differ by 0.1 in sum, and have
 // 0.1^2 / 2 = 0.005 instead of 0.0025 as one population. Four cores have four times as much of that as two; the two
 // pairs that were compared are half as many as there are then: (0.0025 + 0.0025) x 2 = 0.01, of which a tenth is
-// unseen.
+// unseen. Each two change together, which is no error of theirs.
 static void test_only_rounds_that_end_together_are_compared(void **state) {
     (void)state;
     struct rig rig;
     rig_init(&rig, 0.1);
     round_each(&rig, 8, (const double[]){40, 40, 60, 60}, 2);
     round_each(&rig, 8, (const double[]){60, 60, 40, 40}, 2);
-    expect_near(error_of(&rig, 1), sqrt(0.001 + 0.001));
+    expect_near(error_of(&rig, 1), sqrt(0.001));
     rig_free(&rig);
 }
 
@@ -158,9 +160,44 @@ static void test_without_idle_pieces_cores_have_nothing_in_common(void **state) 
     (void)state;
     struct rig rig;
     rig_init(&rig, 0);
+    round_of(&rig, 8, 40, 60);
+    round_of(&rig, 8, 60, 40);
+    expect_near(error_of(&rig, 1), sqrt(0.001));
+    rig_free(&rig);
+    rig_init(&rig, 0);
     round_of(&rig, 8, 40, 40);
     round_of(&rig, 8, 60, 60);
-    expect_near(error_of(&rig, 1), sqrt(0.001));
+    assert_true(error_of(&rig, 1) < 1e-12); // all of it is a change of the load
+    rig_free(&rig);
+}
+
+// The load changes by 20 of A on all cores, and by 4 more on one half and 4 less on the other: only that is theirs.
+// About the mean, each differs by 0.04 / 4: 4 x 0.01^2 / 2 x 0.2, by 4 - 1 degrees of freedom of 4.
+static void test_a_change_of_all_cores_is_no_error_of_any(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 0);
+    round_of(&rig, 8, 40, 40);
+    round_of(&rig, 8, 64, 56);
+    expect_near(error_of(&rig, 1), sqrt(4 * 0.01 * 0.01 / 2 * 0.2 * 4 / 3));
+    rig_free(&rig);
+}
+
+// As test_what_repeats_in_step_within_a_round_is_unseen_on_all_cores, for so long that it is sure: the sums of the
+// blocks never differ, so that nearly all of the cores' variance is balanced. Two standard errors of 31 rounds' remain.
+static void test_what_blocks_balance_for_long_is_no_error_of_their_sum(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init_groups(&rig, 0.1, 2);
+    for (int r = 0; r < 200; r++) {
+        round_each(&rig, 5, (const double[]){40, 60, 40, 60}, 0);
+        round_each(&rig, 5, (const double[]){60, 40, 60, 40}, 0);
+    }
+    double sure = 4.0 / 3 - 2 * sqrt(2 / 31.0);
+    assert_true(sure > 0.8 && sure < 1);
+    double error = error_of(&rig, 1);
+    if (!(fabs(error * error - (0.0025 * (1 - sure) + 0.001)) < 1e-5))
+        fail_msg("%g instead of %g", error, sqrt(0.0025 * (1 - sure) + 0.001));
     rig_free(&rig);
 }
 
@@ -207,6 +244,8 @@ int main(void) {
         cmocka_unit_test(test_what_repeats_in_step_within_a_round_is_unseen_on_all_cores),
         cmocka_unit_test(test_blocks_that_differ_as_their_cores_do_are_not_in_step),
         cmocka_unit_test(test_without_idle_pieces_cores_have_nothing_in_common),
+        cmocka_unit_test(test_a_change_of_all_cores_is_no_error_of_any),
+        cmocka_unit_test(test_what_blocks_balance_for_long_is_no_error_of_their_sum),
         cmocka_unit_test(test_a_round_claims_no_more_than_its_resolution),
         cmocka_unit_test(test_few_rounds_do_not_widen_the_resolution),
     };
