@@ -11,9 +11,13 @@
 struct collected_cell {
     double gauges, squares;         // sums: of the gauges; of the squares of half their intervals
     unsigned n, n_intervals;        // of both
-    struct estimate_rounds_of many; // the newest, but the variance is a mean; NaN: not known
+    struct estimate_rounds_of many; // of this plan: the newest, but the variance is a mean
     unsigned n_many;                // snapshots that told them
-    double numerator, denominator;  // totals at the beginning
+    struct collected_past {         // of earlier plans, n rounds: sums of the rounds' variances, of kept errors squared
+        double variance, kept, degrees;
+        unsigned n;
+    } past;
+    double numerator, denominator; // totals at the beginning
     double numerator_now, denominator_now;
 };
 
@@ -88,13 +92,27 @@ static bool find_totals(const struct snapshot *snapshot, size_t scope, size_t me
     return true;
 }
 
+// A plan has ended: its rounds and those of the next one are each as certain as their own plan says.
+static void end_plan(struct collected_cell *cell) {
+    double n = cell->n - cell->past.n, kept = n * cell->many.kept;
+    if (cell->n_many > 0 && isfinite(cell->many.variance)) {
+        cell->past.variance += n * cell->many.variance;
+        cell->past.kept += kept * kept;
+        cell->past.degrees = fmax(cell->past.degrees, cell->many.degrees);
+        cell->past.n = cell->n;
+    }
+    cell->n_many = 0;
+}
+
 // What the newest snapshot tells comes from the last rounds, all of them with the same weight as long as they are few.
-// After that, variances of different times are averaged.
+// After that, variances of different times are averaged. Call it before the snapshot counts.
 static void take_many(struct collected_cell *cell, const struct estimate_rounds_of *many, bool is_new) {
     double before = cell->many.variance;
-    if (isnan(many->variance) && is_new)
+    if (is_new)
+        end_plan(cell);
+    if (isnan(many->variance) && cell->n_many == 0 && cell->past.n > 0)
         return; // a plan has just begun
-    cell->n_many = isnan(many->variance) || is_new ? 0 : cell->n_many;
+    cell->n_many = isnan(many->variance) ? 0 : cell->n_many;
     cell->many = *many;
     if (++cell->n_many > ESTIMATE_MEMORY_ROUNDS)
         cell->many.variance = before + (many->variance - before) / (cell->n_many - ESTIMATE_MEMORY_ROUNDS + 1);
@@ -112,13 +130,13 @@ static void take_metric(struct collected *collected, const struct snapshot *snap
         cell->numerator_now = a;
         cell->denominator_now = b;
     }
+    if (snapshot->many && isfinite(gauge))
+        take_many(cell, &snapshot->many[snapshot_state(layout, scope, metric)],
+                  !collected->last || collected->last->layout != layout);
     if (isfinite(gauge)) {
         cell->gauges += gauge;
         cell->n++;
     }
-    if (snapshot->many && isfinite(gauge))
-        take_many(cell, &snapshot->many[snapshot_state(layout, scope, metric)],
-                  !collected->last || collected->last->layout != layout);
     if (isfinite(gauge) && isfinite(half)) {
         cell->squares += half * half;
         cell->n_intervals++;
@@ -166,9 +184,20 @@ static double rounds_of(const struct collected *collected, unsigned n) {
     return rounds > n ? n : rounds > 1 ? rounds : 1;
 }
 
+// Half the interval of all rounds together. The last ones are as certain as this plan says, or the one before.
+static double half_of_many(const struct collected *collected, const struct collected_cell *cell) {
+    const struct collected_past *past = &cell->past;
+    double all = cell->n, n = all - past->n, kept = n * cell->many.kept;
+    struct estimate_rounds_of of = cell->many;
+    of.variance = (past->variance + n * of.variance) / all;
+    of.kept = sqrt(past->kept + kept * kept) / all;
+    of.degrees = fmax(past->degrees, of.degrees);
+    return estimate_half_of_many(&of, rounds_of(collected, cell->n));
+}
+
 static double half_of(const struct collected *collected, const struct collected_cell *cell) {
-    if (cell->n_many > 0)
-        return estimate_half_of_many(&cell->many, rounds_of(collected, cell->n));
+    if (cell->n_many > 0 || cell->past.n > 0)
+        return half_of_many(collected, cell);
     return cell->n_intervals > 0 ? sqrt(cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals))
                                  : NAN;
 }

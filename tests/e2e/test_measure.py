@@ -13,6 +13,7 @@ import re
 import select
 import shutil
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -94,13 +95,16 @@ def swinging():
 def test_the_truth_is_within_the_intervals_as_often_as_they_say():
     path, truth = swinging()
     inside = of = 0
+    widths = {name: [] for name in truth}
     for _ in range(30):
         rows = of_host(measured("--pmu", f"sim:{path}", "--duration", "40s")["whole"][0])
         for name, value in truth.items():
-            assert rows[name]["low"] is not None and rows[name]["high"] - rows[name]["low"] < 0.6 * value, rows[name]
+            assert rows[name]["low"] is not None and rows[name]["high"] - rows[name]["low"] < 2 * value, rows[name]
+            widths[name].append((rows[name]["high"] - rows[name]["low"]) / value)
             inside += rows[name]["low"] <= value <= rows[name]["high"]
             of += 1
     assert inside >= 0.85 * of, (inside, of)
+    assert all(statistics.median(some) < 0.3 for some in widths.values()), widths  # a few windows may have missed much
     return f"{inside} of {of}"
 
 

@@ -212,6 +212,35 @@ static void test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them(
     end(&m);
 }
 
+// Two rounds under each plan: the sum of four rounds' variances, and each plan's own error that stays, by its rounds.
+static void test_each_plans_rounds_are_as_certain_as_that_plan_says(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    for (int round = 0; round < 2; round++) {
+        set_gauge(&m, "odd", 10, 5);
+        set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0.1, INFINITY, 0});
+        take(&m, SECOND_NS);
+    }
+    struct snapshot_layout *other = host_layout(m.host.catalog, 3), *first = m.host.layout;
+    m.host.layout = other;
+    for (int round = 0; round < 2; round++) {
+        snapshot_unref(m.next);
+        m.next = snapshot_new(other);
+        assert_non_null(m.next);
+        m.next->start_ns = m.now_ns;
+        m.next->end_ns = m.now_ns += SECOND_NS;
+        set_gauge(&m, "odd", 10, 5);
+        set_many(&m, "odd", (struct estimate_rounds_of){round == 0 ? NAN : 0.12, 0, INFINITY, 0});
+        assert_int_equal(collected_take(m.collected, m.view, m.next), 0);
+    }
+    double half = 1.959964 * sqrt((2 * 0.04 + 2 * 0.12) / 16 + (2 * 0.1 / 4) * (2 * 0.1 / 4));
+    expect(&m, "odd", 10, 10 - half, 10 + half);
+    m.host.layout = first;
+    snapshot_layout_unref(other);
+    end(&m);
+}
+
 // Too few windows in the end: what was known before is of another time.
 static void test_there_is_no_interval_where_the_newest_snapshot_knows_none(void **state) {
     (void)state;
@@ -240,6 +269,7 @@ int main(void) {
         cmocka_unit_test(test_snapshots_within_a_round_do_not_make_it_more_or_less_certain),
         cmocka_unit_test(test_counts_are_those_since_the_beginning_and_unknown_under_another_plan),
         cmocka_unit_test(test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them),
+        cmocka_unit_test(test_each_plans_rounds_are_as_certain_as_that_plan_says),
         cmocka_unit_test(test_there_is_no_interval_where_the_newest_snapshot_knows_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
