@@ -237,25 +237,25 @@ static size_t allocated(void) {
 }
 
 static bool measure_history(void) {
-    static struct http_history history;
+    static struct shown_history history;
     static struct http_renderer renderer;
     struct v2_host host;
     uint64_t generation = 0;
     v2_host_init(&host, SMALL_CPUS);
     struct snapshot *snapshot = v2_host_snapshot(&host);
     snapshot->sequence = 1;
-    http_history_init(&history);
+    shown_history_init(&history);
     renderer.history = &history;
-    static struct http_history none;
+    static struct shown_history none;
     static struct http_renderer plain;
-    http_history_init(&none);
+    shown_history_init(&none);
     plain.history = &none;
     size_t bytes = allocated();
     for (uint64_t i = 1; i <= DAY_STEPS; i++) {
         snapshot->start_ns = snapshot->end_ns;
         snapshot->end_ns = i * HISTORY_FINE_NS;
         snapshot->sequence = i;
-        http_history_take(&history, 0, 1, &host.view, snapshot);
+        shown_history_take(&history, 0, 1, &host.view, snapshot);
     }
     bytes = allocated() - bytes;
     double before = INFINITY, after = INFINITY;
@@ -270,8 +270,8 @@ static bool measure_history(void) {
     within = report("history of a day in KiB", (double)bytes / 1024, HISTORY_BYTES_MAX / 1024.0) && within;
     http_cache_deinit(&renderer.cache);
     http_cache_deinit(&plain.cache);
-    http_history_deinit(&history);
-    http_history_deinit(&none);
+    shown_history_deinit(&history);
+    shown_history_deinit(&none);
     snapshot_unref(snapshot);
     v2_host_deinit(&host);
     return within;

@@ -15,7 +15,7 @@
 #include "core/kept/kept_bytes.h"
 #include "daemon/base/log.h"
 #include "daemon/kept/kept_file.h"
-#include "exporters/http/http_history.h"
+#include "exporters/history/shown_history.h"
 
 // Verdicts are small; a history takes some hundred KiB.
 #define VERDICTS_EVERY_NS UINT64_C(60000000000)
@@ -23,7 +23,7 @@
 
 struct kept {
     struct kept_file *verdicts_file, *histories_file;
-    struct http_history *history; // of the server
+    struct shown_history *history; // of the server
     struct kept_stamp stamp;
     struct kept_verdicts verdicts;      // that the engines go on with
     uint64_t verdicts_ns, histories_ns; // when they were written last
@@ -180,7 +180,7 @@ static void read_histories(struct kept *kept) {
     if (r == 0 && relation == KEPT_OTHERS)
         log_others(kept->histories_file);
     else
-        http_history_restore(kept->history, &histories);
+        shown_history_restore(kept->history, &histories);
     kept_histories_deinit(&histories);
 }
 
@@ -212,7 +212,7 @@ static int new_files(const char *folder, struct kept **out) {
     return r;
 }
 
-struct kept *kept_new(const struct options *options, const struct setup *setup, struct http_history *history,
+struct kept *kept_new(const struct options *options, const struct setup *setup, struct shown_history *history,
                       struct engine *const *engines, size_t n) {
     struct kept *kept = NULL;
     bool past = n > 0 && !engines[0]->ops->keep; // a replay
@@ -259,7 +259,7 @@ static void write_histories(struct kept *kept, bool meanwhile) {
     kept->stamp.wall_offset_ns = wall_offset_ns();
     kept->stamp.meanwhile = meanwhile;
     kept_begin_histories(&bytes, &kept->stamp);
-    http_history_keep(kept->history, &bytes);
+    shown_history_keep(kept->history, &bytes);
     if (kept_end_histories(&bytes) == 0)
         kept_file_put(kept->histories_file, &bytes);
     recording_buffer_deinit(&bytes);

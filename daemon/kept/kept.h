@@ -16,7 +16,7 @@ struct kept;
 
 // Reads what is kept, and has the engines, which have not stepped yet, and the server's history go on with it. A file
 // that cannot be used is logged and is as good as none. NULL if nothing is to be kept, as for a replay, or can be.
-struct kept *kept_new(const struct options *options, const struct setup *setup, struct http_history *history,
+struct kept *kept_new(const struct options *options, const struct setup *setup, struct shown_history *history,
                       struct engine *const *engines, size_t n);
 
 // Writes what the engines know now if it is time to. Takes NULL.

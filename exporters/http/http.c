@@ -21,11 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exporters/history/shown_history.h"
 #include "exporters/http/http_answer.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_guard.h"
-#include "exporters/http/http_history.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_listeners.h"
 #include "exporters/http/http_request.h"
@@ -45,8 +45,8 @@ struct http_server {
     pthread_t thread;
     bool running;
 
-    struct http_history history; // has a lock,
-    struct http_guard guard;     // and so has this
+    struct shown_history history; // has a lock,
+    struct http_guard guard;      // and so has this
     struct http_answers answers;
 
     struct http_listeners listeners;
@@ -291,7 +291,7 @@ int http_server_adopt(struct http_server *server, size_t i, const struct http_ad
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
     http_server_renew(server, types, n);
     for (size_t i = 0; i < server->answers.newest.n_cores; i++)
-        http_history_take(&server->history, i, server->answers.newest.n_cores, types[i].view, types[i].snapshot);
+        shown_history_take(&server->history, i, server->answers.newest.n_cores, types[i].view, types[i].snapshot);
     int r = http_listeners_start(&server->thread, serve, server);
     server->running = r == 0;
     return r;
@@ -302,12 +302,12 @@ void http_server_renew(struct http_server *server, const struct http_published *
     for (size_t i = 0; i < n; i++)
         views[i] = types[i].view;
     http_newest_renew(&server->answers.newest, types, n, http_answers_now_ms(&server->answers));
-    http_history_renew(&server->history, server->answers.newest.n_cores, views, n);
+    shown_history_renew(&server->history, server->answers.newest.n_cores, views, n);
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
     // the history first: what is rendered of it for the new publication has the new snapshot
-    http_history_take(&server->history, type, server->answers.newest.n_cores, published->view, published->snapshot);
+    shown_history_take(&server->history, type, server->answers.newest.n_cores, published->view, published->snapshot);
     http_newest_publish(&server->answers.newest, type, published, http_answers_now_ms(&server->answers));
 }
 
@@ -350,7 +350,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     http_guard_init(&server->guard, server->listeners.wake_fd);
     server->listeners.before_end = give_up_guard;
     server->listeners.context = server;
-    http_history_init(&server->history);
+    shown_history_init(&server->history);
     http_answers_init(&server->answers, &server->history);
     *out = server;
     return 0;
@@ -362,7 +362,7 @@ bool http_server_cpus_read(struct http_server *server) {
     return atomic_load(&server->answers.cpus_read) && atomic_exchange(&server->answers.cpus_read, false);
 }
 
-struct http_history *http_server_history(struct http_server *server) {
+struct shown_history *http_server_history(struct http_server *server) {
     return server->answers.renderer.history;
 }
 
@@ -390,7 +390,7 @@ struct http_server *http_server_free(struct http_server *server) {
     http_answers_deinit(&server->answers);
     http_guard_deinit(&server->guard);
     http_connections_deinit(&server->connections);
-    http_history_deinit(&server->history);
+    shown_history_deinit(&server->history);
     free(server);
     return NULL;
 }

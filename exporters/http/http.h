@@ -29,7 +29,7 @@ enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTI
 enum { HTTP_PROBE = HTTP_ADDRESSES_MAX, HTTP_PLACES_MAX };
 
 struct http_server;
-struct http_history;
+struct shown_history;
 struct web; // exporters/web/web.h
 
 // Makes a server for these addresses, which listens to none of them yet. Returns 0, -E2BIG, -ENOMEM or another negative
@@ -91,8 +91,8 @@ uint16_t http_server_port(const struct http_server *server, size_t i);
 // it.
 bool http_server_cpus_read(struct http_server *server);
 
-// What outlives the process of what it shows (exporters/http/http_history.h).
-struct http_history *http_server_history(struct http_server *server);
+// What outlives the process of what it shows (exporters/history/shown_history.h).
+struct shown_history *http_server_history(struct http_server *server);
 
 // How often a page has been rendered.
 size_t http_server_renders(const struct http_server *server);

@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "exporters/health/health.h"
+#include "exporters/history/shown_history.h"
 #include "exporters/http/http_accept.h"
 #include "exporters/http/http_clock.h"
-#include "exporters/http/http_history.h"
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_respond.h"
 
 static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
-void http_answers_init(struct http_answers *answers, struct http_history *history) {
+void http_answers_init(struct http_answers *answers, struct shown_history *history) {
     answers->clock_ms = http_clock_boot_ms;
     answers->renderer.history = history;
     http_newest_init(&answers->newest);
@@ -74,13 +74,20 @@ static enum MHD_Result respond_ready(struct http_answers *answers, struct MHD_Co
                              health.ready ? text : parts);
 }
 
+static struct shown_history_query history_query(struct MHD_Connection *connection) {
+    const char *words[] = {"scope", "metric", "from", "step"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, words[i]);
+    return (struct shown_history_query){words[0], words[1], words[2], words[3]};
+}
+
 static enum MHD_Result respond_history(struct http_answers *answers, struct MHD_Connection *connection) {
     struct http_accept accept = http_accept_read(connection);
     enum http_coding coding = http_accept_coding(&accept);
     if (coding == HTTP_CODING_NONE)
         return http_respond_not_acceptable(connection);
     struct http_publication publication = http_newest_take(&answers->newest, http_answers_now_ms(answers));
-    struct http_history_query query = http_history_query(connection);
+    struct shown_history_query query = history_query(connection);
     struct http_history_answer answer;
     (void)http_reserve_take(&answers->reserve);
     int r = http_render_history(&answers->renderer, &query, coding, &publication, now_ms(), &answer);

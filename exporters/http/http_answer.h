@@ -19,7 +19,7 @@ struct http_answers {
 };
 
 // The histories are borrowed.
-void http_answers_init(struct http_answers *answers, struct http_history *history);
+void http_answers_init(struct http_answers *answers, struct shown_history *history);
 void http_answers_deinit(struct http_answers *answers);
 
 // By the clock of what is published.

@@ -28,7 +28,7 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
     shown.memory = complete ? snapshots[0]->memory : NULL;
     struct view_history history = {0};
     if (complete && http_pages[page].has_history)
-        complete = http_history_last_hour(renderer->history, &shown, &history) == 0;
+        complete = shown_history_last_hour(renderer->history, &shown, &history) == 0;
     shown.history = http_pages[page].has_history ? &history : NULL;
     int r = complete ? http_page_render(page, &renderer->cache.templates, &shown, text) : -ENOMEM;
     view_history_deinit(&history);
@@ -98,7 +98,7 @@ int http_render(struct http_renderer *renderer, enum http_page page, enum http_c
 // ---- history ----
 
 // What was asked, without a doubt where one part ends. NULL: out of memory.
-static char *key_of(const struct http_history_query *query, enum http_coding coding) {
+static char *key_of(const struct shown_history_query *query, enum http_coding coding) {
     const char *parts[] = {query->scope, query->metric, query->from, query->step};
     struct text key = {0};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -111,7 +111,7 @@ static char *key_of(const struct http_history_query *query, enum http_coding cod
     return key.data;
 }
 
-static int render_history(struct http_renderer *renderer, size_t slot, const struct http_history_query *query,
+static int render_history(struct http_renderer *renderer, size_t slot, const struct shown_history_query *query,
                           enum http_coding coding, const struct http_publication *publication,
                           struct http_history_answer *out) {
     const struct http_made made = {publication->generation, &http_page_json, coding};
@@ -120,7 +120,8 @@ static int render_history(struct http_renderer *renderer, size_t slot, const str
     for (size_t i = 0; i < publication->n; i++)
         shown.types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};
     shown_count(&shown, publication->n);
-    int r = text ? http_history_render(renderer->history, query, &shown, coding, text, out->error, sizeof(out->error))
+    int r = text ? shown_history_render(renderer->history, query, &shown, coding == HTTP_GZIP, text, out->error,
+                                        sizeof(out->error))
                  : -ENOMEM;
     if (r < 0)
         return r;
@@ -128,8 +129,9 @@ static int render_history(struct http_renderer *renderer, size_t slot, const str
     return finish(renderer, slot, &made, &out->response);
 }
 
-int http_render_history(struct http_renderer *renderer, const struct http_history_query *query, enum http_coding coding,
-                        const struct http_publication *publication, uint64_t now_ms, struct http_history_answer *out) {
+int http_render_history(struct http_renderer *renderer, const struct shown_history_query *query,
+                        enum http_coding coding, const struct http_publication *publication, uint64_t now_ms,
+                        struct http_history_answer *out) {
     char *key = key_of(query, coding);
     if (!key)
         return -ENOMEM;

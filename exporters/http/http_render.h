@@ -7,9 +7,9 @@
 
 #include <stdatomic.h>
 
+#include "exporters/history/shown_history.h"
 #include "exporters/http/http_accept.h"
 #include "exporters/http/http_cache.h"
-#include "exporters/http/http_history.h"
 #include "exporters/http/http_newest.h"
 #include "exporters/web/web.h"
 
@@ -21,9 +21,9 @@ struct http_history_answer {
 
 struct http_renderer {
     struct http_cache cache;
-    struct http_history *history; // borrowed
-    const struct web *web;        // borrowed: whose headers pages have; NULL: none. A change gives up the cache
-    atomic_size_t renders;        // how often a page has been rendered; another thread may read it
+    struct shown_history *history; // borrowed
+    const struct web *web;         // borrowed: whose headers pages have; NULL: none. A change gives up the cache
+    atomic_size_t renders;         // how often a page has been rendered; another thread may read it
 };
 
 // Finds the page in this coding, which is not HTTP_CODING_NONE, or makes it. The cache owns the response. Returns 0,
@@ -33,8 +33,9 @@ int http_render(struct http_renderer *renderer, enum http_page page, enum http_c
 
 // The same for what a query asks of the history: who asks the same of the same publication gets the same bytes. Also
 // -EINVAL, with the mistake.
-int http_render_history(struct http_renderer *renderer, const struct http_history_query *query, enum http_coding coding,
-                        const struct http_publication *publication, uint64_t now_ms, struct http_history_answer *out);
+int http_render_history(struct http_renderer *renderer, const struct shown_history_query *query,
+                        enum http_coding coding, const struct http_publication *publication, uint64_t now_ms,
+                        struct http_history_answer *out);
 
 // Sends what one of the two has just made, or where it returned another `r` than 0, why there is nothing.
 enum MHD_Result http_render_send(struct http_renderer *renderer, struct MHD_Connection *connection, int r,

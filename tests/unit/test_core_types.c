@@ -12,8 +12,8 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
+#include "exporters/history/shown_history.h"
 #include "exporters/html/html.h"
-#include "exporters/http/http_history.h"
 #include "exporters/http/http_page.h"
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/view/view_types.h"
@@ -300,22 +300,22 @@ static void test_the_page_has_a_part_for_each_type(void **state) {
 static void test_marks_of_all_types_are_oldest_first(void **state) {
     (void)state;
     struct two two;
-    struct http_history history;
+    struct shown_history history;
     struct view_history answer;
     two_init(&two, true, 1);
     two.snapshots[0]->end_ns = two.snapshots[1]->end_ns + 2000000000; // the second type began earlier
-    http_history_init(&history);
+    shown_history_init(&history);
     for (size_t i = 0; i < TYPES_N; i++) {
         two.shown.types[i].view = view_new(&two.hosts[i].view);
-        http_history_take(&history, i, TYPES_N, two.shown.types[i].view, two.snapshots[i]);
+        shown_history_take(&history, i, TYPES_N, two.shown.types[i].view, two.snapshots[i]);
     }
-    assert_int_equal(http_history_last_hour(&history, &two.shown, &answer), 0);
+    assert_int_equal(shown_history_last_hour(&history, &two.shown, &answer), 0);
     assert_true(answer.n_marks >= TYPES_N);
     assert_ptr_equal(answer.marks[0].view, two.shown.types[1].view);
     for (size_t i = 0; i + 1 < answer.n_marks; i++)
         assert_true(answer.marks[i].mark.at_ns <= answer.marks[i + 1].mark.at_ns);
     view_history_deinit(&answer);
-    http_history_deinit(&history);
+    shown_history_deinit(&history);
     for (size_t i = 0; i < TYPES_N; i++)
         view_unref(two.shown.types[i].view);
     two_deinit(&two);
@@ -444,17 +444,17 @@ static void test_a_new_plan_of_one_type_makes_the_page_anew(void **state) {
     }
 }
 
-static void publish_kind(struct http_history *history, struct two *two, struct view *view, size_t type,
+static void publish_kind(struct shown_history *history, struct two *two, struct view *view, size_t type,
                          uint64_t end_ns) {
     two->snapshots[1]->start_ns = end_ns - 1000000000;
     two->snapshots[1]->end_ns = end_ns;
-    http_history_take(history, type, 1, view, two->snapshots[1]);
+    shown_history_take(history, type, 1, view, two->snapshots[1]);
 }
 
-static size_t count_values(struct http_history *history, const struct shown *shown, const struct view *view) {
+static size_t count_values(struct shown_history *history, const struct shown *shown, const struct view *view) {
     struct view_history answer;
     size_t n = 0;
-    assert_int_equal(http_history_last_hour(history, shown, &answer), 0);
+    assert_int_equal(shown_history_last_hour(history, shown, &answer), 0);
     for (size_t i = 0; i < answer.n_series; i++)
         for (size_t step = 0; step < answer.n_steps; step++)
             n += answer.series[i].view == view && isfinite(answer.series[i].values[step]);
@@ -466,11 +466,11 @@ static size_t count_values(struct http_history *history, const struct shown *sho
 static void test_the_past_of_a_kind_of_boxes_is_its_own_wherever_it_stands(void **state) {
     (void)state;
     struct two two;
-    struct http_history history;
+    struct shown_history history;
     struct view *views[TYPES_N + 1];
     two_init(&two, false, 0);
     two.hosts[1].topology->boxes = true;
-    http_history_init(&history);
+    shown_history_init(&history);
     views[0] = view_new(&two.hosts[0].view);
     two.hosts[1].view.pmu = "cha";
     views[1] = view_new(&two.hosts[1].view);
@@ -481,23 +481,23 @@ static void test_the_past_of_a_kind_of_boxes_is_its_own_wherever_it_stands(void 
                             imc = {views[2], two.snapshots[1]};
     const struct shown both = {.n = 1, .n_boxes = 2, .types = {cores, cha, imc}},
                        one = {.n = 1, .n_boxes = 1, .types = {cores, imc}};
-    http_history_renew(&history, 1, views, 3);
-    http_history_take(&history, 0, 1, views[0], two.snapshots[0]);
+    shown_history_renew(&history, 1, views, 3);
+    shown_history_take(&history, 0, 1, views[0], two.snapshots[0]);
     const uint64_t begun_ns = two.snapshots[0]->end_ns;
     for (uint64_t step = 1; step <= 4; step++)
         publish_kind(&history, &two, views[2], 2, begun_ns + step * 10000000000); // imc alone has a past
     size_t past = count_values(&history, &both, views[2]);
     assert_true(past > 0);
     assert_int_equal(count_values(&history, &both, views[1]), 0);
-    http_history_renew(&history, 1, only, 2); // cha is removed
+    shown_history_renew(&history, 1, only, 2); // cha is removed
     assert_int_equal(count_values(&history, &one, views[2]), past);
     publish_kind(&history, &two, views[2], 1, begun_ns + 50000000000);
     size_t more = count_values(&history, &one, views[2]);
     assert_true(more > past);
-    http_history_renew(&history, 1, views, 3); // and comes to the place that imc had
+    shown_history_renew(&history, 1, views, 3); // and comes to the place that imc had
     assert_int_equal(count_values(&history, &both, views[1]), 0);
     assert_int_equal(count_values(&history, &both, views[2]), more);
-    http_history_deinit(&history);
+    shown_history_deinit(&history);
     for (size_t i = 0; i < 3; i++)
         view_unref(views[i]);
     two_deinit(&two);
@@ -509,17 +509,17 @@ static void test_the_past_of_eight_kinds_that_are_gone_is_kept(void **state) {
     static const char *const names[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "new"};
     enum { N = sizeof names / sizeof *names, GONE = N - 1 };
     struct two two;
-    struct http_history history;
+    struct shown_history history;
     struct view *views[N + 1];
     two_init(&two, false, 0);
     two.hosts[1].topology->boxes = true;
-    http_history_init(&history);
+    shown_history_init(&history);
     views[0] = view_new(&two.hosts[0].view);
     for (size_t i = 0; i < N; i++) {
         two.hosts[1].view.pmu = names[i];
         views[i + 1] = view_new(&two.hosts[1].view);
     }
-    http_history_renew(&history, 1, views, 1 + GONE);
+    shown_history_renew(&history, 1, views, 1 + GONE);
     for (size_t i = 0; i < GONE; i++)
         for (uint64_t step = 1; step <= 3; step++)
             publish_kind(&history, &two, views[1 + i], 1 + i, two.snapshots[0]->end_ns + step * 10000000000);
@@ -528,13 +528,13 @@ static void test_the_past_of_eight_kinds_that_are_gone_is_kept(void **state) {
         shown.types[1 + i] = (struct shown_type){views[1 + i], two.snapshots[1]};
     for (size_t i = 0; i < GONE; i++)
         assert_true(count_values(&history, &shown, views[1 + i]) > 0);
-    http_history_renew(&history, 1, views, 1);
+    shown_history_renew(&history, 1, views, 1);
     publish_kind(&history, &two, views[N], 1, two.snapshots[0]->end_ns + 40000000000);
-    http_history_renew(&history, 1, views, 1 + GONE); // they come back
+    shown_history_renew(&history, 1, views, 1 + GONE); // they come back
     assert_int_equal(count_values(&history, &shown, views[1]), 0);
     for (size_t i = 1; i < GONE; i++)
         assert_true(count_values(&history, &shown, views[1 + i]) > 0);
-    http_history_deinit(&history);
+    shown_history_deinit(&history);
     for (size_t i = 0; i <= N; i++)
         view_unref(views[i]);
     two_deinit(&two);

@@ -19,11 +19,7 @@ static const struct {
     {"core/base", ROOM_LINES_MAX, 20},
     // Files of perf and of Intel's perfmon say the same in two dialects: both go into one catalog, and share its
     // tables.
-    {"config/vendor", 4500, ROOM_HEADERS_MAX},
-    // The server and the histories of what it publishes, which stand on exporters/json and need no server: they can be
-    // a
-    // room of their own.
-    {"exporters/http", 4200, ROOM_HEADERS_MAX}};
+    {"config/vendor", 4500, ROOM_HEADERS_MAX}};
 
 struct name {
     char text[NAME_MAX_LENGTH];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporters/http/http_history.h"
+#include "exporters/history/shown_history.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,12 +13,12 @@
 // Series of a kind of PMU outside the cores; kinds that are no longer measured, whose past is kept.
 enum { BOX_SERIES_MAX = 32, GONE_MAX = 8 };
 
-void http_history_init(struct http_history *history) {
-    *history = (struct http_history){0};
+void shown_history_init(struct shown_history *history) {
+    *history = (struct shown_history){0};
     pthread_mutex_init(&history->lock, NULL);
 }
 
-void http_history_deinit(struct http_history *history) {
+void shown_history_deinit(struct shown_history *history) {
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
         history_free(history->places[i].history);
         view_marks_deinit(&history->places[i].marks);
@@ -31,7 +31,7 @@ void http_history_deinit(struct http_history *history) {
 
 // ---- places ----
 
-static struct http_history_place *find_kind(struct http_history *history, const char *kind) {
+static struct shown_history_place *find_kind(struct shown_history *history, const char *kind) {
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
         if (history->places[i].kind && strcmp(history->places[i].kind, kind) == 0)
             return &history->places[i];
@@ -39,11 +39,11 @@ static struct http_history_place *find_kind(struct http_history *history, const 
 }
 
 // A place after those of core types: a free one, or that of a kind that is gone where enough of these wait.
-static struct http_history_place *find_place(struct http_history *history, size_t n_cores) {
-    struct http_history_place *free_one = NULL, *gone = NULL;
+static struct shown_history_place *find_place(struct shown_history *history, size_t n_cores) {
+    struct shown_history_place *free_one = NULL, *gone = NULL;
     size_t n_gone = 0;
     for (size_t i = n_cores; i < SHOWN_TYPES_MAX; i++) {
-        struct http_history_place *place = &history->places[i];
+        struct shown_history_place *place = &history->places[i];
         free_one = free_one || place->kind ? free_one : place;
         gone = !gone && place->gone ? place : gone;
         n_gone += place->gone;
@@ -52,8 +52,8 @@ static struct http_history_place *find_place(struct http_history *history, size_
 }
 
 // NULL: out of memory.
-static struct http_history_place *add_kind(struct http_history *history, size_t n_cores, const char *kind) {
-    struct http_history_place *place = find_place(history, n_cores);
+static struct shown_history_place *add_kind(struct shown_history *history, size_t n_cores, const char *kind) {
+    struct shown_history_place *place = find_place(history, n_cores);
     char *copy = place ? strdup(kind) : NULL;
     if (!copy)
         return NULL;
@@ -64,12 +64,12 @@ static struct http_history_place *add_kind(struct http_history *history, size_t 
     return place;
 }
 
-void http_history_renew(struct http_history *history, size_t n_cores, struct view *const *views, size_t n) {
+void shown_history_renew(struct shown_history *history, size_t n_cores, struct view *const *views, size_t n) {
     pthread_mutex_lock(&history->lock);
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
         history->places[i].gone = history->places[i].kind != NULL;
     for (size_t i = n_cores; i < n; i++) {
-        struct http_history_place *place = find_kind(history, views[i]->pmu);
+        struct shown_history_place *place = find_kind(history, views[i]->pmu);
         if (place)
             place->gone = false;
     }
@@ -78,7 +78,7 @@ void http_history_renew(struct http_history *history, size_t n_cores, struct vie
 
 // ---- beyond the end of the process ----
 
-void http_history_restore(struct http_history *history, struct kept_histories *kept) {
+void shown_history_restore(struct shown_history *history, struct kept_histories *kept) {
     pthread_mutex_lock(&history->lock);
     kept_histories_deinit(&history->kept);
     history->kept = *kept;
@@ -104,7 +104,7 @@ static struct kept_history *steal_kept(struct kept_histories *kept, enum kept_ki
 }
 
 // A new history goes on with the one that is kept under its name.
-static void go_on(struct http_history *history, struct history *made, const struct view *view) {
+static void go_on(struct shown_history *history, struct history *made, const struct view *view) {
     enum kept_kind kind = view->layout->topology->boxes ? KEPT_BOXES : KEPT_CORES;
     struct kept_history *kept = steal_kept(&history->kept, kind, kept_name(view));
     if (kept)
@@ -118,7 +118,7 @@ static void keep(const struct kept_history *waiting, struct kept_history *made, 
     kept_history_free(made);
 }
 
-static void keep_place(const struct http_history_place *place, struct recording_buffer *out) {
+static void keep_place(const struct shown_history_place *place, struct recording_buffer *out) {
     struct kept_history *made = history_keep(place->history);
     if (made) {
         made->kind = place->kind ? KEPT_BOXES : KEPT_CORES;
@@ -127,7 +127,7 @@ static void keep_place(const struct http_history_place *place, struct recording_
     keep(history_kept(place->history), made, out);
 }
 
-void http_history_keep(struct http_history *history, struct recording_buffer *out) {
+void shown_history_keep(struct shown_history *history, struct recording_buffer *out) {
     pthread_mutex_lock(&history->lock);
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
         if (history->places[i].history)
@@ -139,7 +139,7 @@ void http_history_keep(struct http_history *history, struct recording_buffer *ou
     pthread_mutex_unlock(&history->lock);
 }
 
-static struct history_memory *begin_memory(struct http_history *history) {
+static struct history_memory *begin_memory(struct shown_history *history) {
     struct history_memory *memory = history_memory_new();
     struct kept_history *kept = memory ? steal_kept(&history->kept, KEPT_MEMORY, "") : NULL;
     if (kept)
@@ -148,7 +148,7 @@ static struct history_memory *begin_memory(struct http_history *history) {
 }
 
 // The first core type's snapshots have the kernel's counts. A host with one node and without resctrl has none.
-static void take_memory(struct http_history *history, const struct snapshot *snapshot) {
+static void take_memory(struct shown_history *history, const struct snapshot *snapshot) {
     const struct host_memory *memory = snapshot->memory;
     if (!history->memory && memory && (memory->n_nodes > 1 || memory->n_sockets > 0))
         history->memory = begin_memory(history);
@@ -157,11 +157,11 @@ static void take_memory(struct http_history *history, const struct snapshot *sna
 }
 
 // Marks are those of core types: what happens to a host happens to them.
-void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
-                       const struct snapshot *snapshot) {
+void shown_history_take(struct shown_history *history, size_t type, size_t n_cores, struct view *view,
+                        const struct snapshot *snapshot) {
     bool boxes = view->layout->topology->boxes;
     pthread_mutex_lock(&history->lock);
-    struct http_history_place *place = boxes ? find_kind(history, view->pmu) : &history->places[type];
+    struct shown_history_place *place = boxes ? find_kind(history, view->pmu) : &history->places[type];
     if (!place)
         place = add_kind(history, n_cores, view->pmu);
     if (place && !place->history) {
@@ -184,14 +184,6 @@ void http_history_take(struct http_history *history, size_t type, size_t n_cores
 }
 
 // ---- a query ----
-
-struct http_history_query http_history_query(struct MHD_Connection *connection) {
-    return (struct http_history_query){.scope = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"),
-                                       .metric =
-                                           MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "metric"),
-                                       .from = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "from"),
-                                       .step = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "step")};
-}
 
 // Looking names up takes time, and one client must not keep the others waiting.
 enum { NAMES_BYTES_MAX = 4000 };
@@ -216,7 +208,7 @@ static bool read_number(const char *text, double *out) {
     return end != text && *end == '\0' && isfinite(*out);
 }
 
-static int read_query(const struct http_history_query *asked, struct query *query, char *error, size_t size) {
+static int read_query(const struct shown_history_query *asked, struct query *query, char *error, size_t size) {
     double step = 0;
     *query = (struct query){.metrics = asked->metric};
     while (asked->scope && strcmp(asked->scope, memory_scope_name(query->scope)) != 0)
@@ -269,7 +261,7 @@ static size_t find_planned(const struct query *query, const struct shown *shown,
 
 // Lists those of the kernel's counts of memory: at most HISTORY_MEMORY_SERIES_MAX. Nodes have nothing else, so that
 // nobody needs to name it. Returns how many there are.
-static size_t find_counted(const struct http_history *history, const struct query *query,
+static size_t find_counted(const struct shown_history *history, const struct query *query,
                            struct view_history_series *out) {
     struct history_memory_series all[HISTORY_MEMORY_SERIES_MAX];
     const struct history_memory *memory = history->memory;
@@ -284,9 +276,9 @@ static size_t find_counted(const struct http_history *history, const struct quer
     return n;
 }
 
-static struct history *history_of(struct http_history *history, const struct shown *shown, const struct view *view) {
+static struct history *history_of(struct shown_history *history, const struct shown *shown, const struct view *view) {
     if (view->layout->topology->boxes) {
-        struct http_history_place *place = find_kind(history, view->pmu);
+        struct shown_history_place *place = find_kind(history, view->pmu);
         return place ? place->history : NULL;
     }
     for (size_t type = 0; type < shown->n; type++)
@@ -304,7 +296,7 @@ static void join_range(struct steps_range range, struct view_history *answer, in
 }
 
 // The steps asked for, of all types. The default is the last hour, or for long steps all.
-static void find_range(const struct http_history *history, const struct query *query, struct view_history *answer) {
+static void find_range(const struct shown_history *history, const struct query *query, struct view_history *answer) {
     int64_t end = INT64_MIN;
     answer->first = INT64_MAX;
     for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
@@ -329,7 +321,7 @@ static void find_range(const struct http_history *history, const struct query *q
     answer->n_steps = end > answer->first ? (size_t)(end - answer->first) : 0;
 }
 
-static void copy_series(struct http_history *history, const struct query *query, const struct shown *shown,
+static void copy_series(struct shown_history *history, const struct query *query, const struct shown *shown,
                         const struct view_history *answer, const struct view_history_series *series, double *values) {
     const struct history *of = series->view ? history_of(history, shown, series->view) : NULL;
     if (of) {
@@ -346,7 +338,7 @@ static void copy_series(struct http_history *history, const struct query *query,
         values[step] = NAN;
 }
 
-static int copy_values(struct http_history *history, const struct query *query, const struct shown *shown,
+static int copy_values(struct shown_history *history, const struct query *query, const struct shown *shown,
                        struct view_history *answer) {
     answer->values = calloc(answer->n_series * answer->n_steps + 1, sizeof *answer->values);
     if (!answer->values)
@@ -368,7 +360,7 @@ static int compare_marks(const void *a, const void *b) {
 }
 
 // Those of all core types, oldest first.
-static int copy_marks(const struct http_history *history, const struct shown *shown, struct view_history *answer) {
+static int copy_marks(const struct shown_history *history, const struct shown *shown, struct view_history *answer) {
     answer->marks = calloc(shown->n * MARKS_MAX, sizeof *answer->marks);
     if (!answer->marks)
         return -ENOMEM;
@@ -407,7 +399,7 @@ static int refuse_nodes(const struct query *query, size_t n, char *error, size_t
 }
 
 // With the lock held. The series of plans are known.
-static int copy(struct http_history *history, const struct query *query, const struct shown *shown,
+static int copy(struct shown_history *history, const struct query *query, const struct shown *shown,
                 struct view_history *answer, char *error, size_t size) {
     answer->n_series += find_counted(history, query, answer->series + answer->n_series);
     if (answer->n_series == 0 && query->scope == MEMORY_NODE)
@@ -422,8 +414,8 @@ static int copy(struct http_history *history, const struct query *query, const s
     return r == 0 && answer->step_ns > 0 ? copy_marks(history, shown, answer) : r;
 }
 
-int http_history_read(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
-                      struct view_history *answer, char *error, size_t size) {
+int shown_history_read(struct shown_history *history, const struct shown_history_query *asked,
+                       const struct shown *shown, struct view_history *answer, char *error, size_t size) {
     struct query query;
     *answer = (struct view_history){.view = shown->types[0].view};
     int r = read_query(asked, &query, error, size);
@@ -441,8 +433,8 @@ int http_history_read(struct http_history *history, const struct http_history_qu
     return r;
 }
 
-int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer) {
-    return http_history_read(history, &(struct http_history_query){.from = "-3600"}, shown, answer, NULL, 0);
+int shown_history_last_hour(struct shown_history *history, const struct shown *shown, struct view_history *answer) {
+    return shown_history_read(history, &(struct shown_history_query){.from = "-3600"}, shown, answer, NULL, 0);
 }
 
 // ---- as JSON ----
@@ -455,14 +447,14 @@ static int compress(struct text *text) {
     return r;
 }
 
-int http_history_render(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
-                        enum http_coding coding, struct text *out, char *error, size_t size) {
+int shown_history_render(struct shown_history *history, const struct shown_history_query *asked,
+                         const struct shown *shown, bool gzip, struct text *out, char *error, size_t size) {
     struct view_history answer;
-    int r = http_history_read(history, asked, shown, &answer, error, size);
+    int r = shown_history_read(history, asked, shown, &answer, error, size);
     if (r == 0)
         r = json_render_history(&answer, out);
     view_history_deinit(&answer);
-    if (r == 0 && coding == HTTP_GZIP)
+    if (r == 0 && gzip)
         r = compress(out);
     if (r < 0)
         text_free(out);

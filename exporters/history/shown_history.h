@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
-#define TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
+#ifndef TOPDOWND_EXPORTERS_HISTORY_SHOWN_HISTORY_H
+#define TOPDOWND_EXPORTERS_HISTORY_SHOWN_HISTORY_H
 
 // The histories of the host's core types, of its kinds of PMUs outside the cores, and of what the kernel counts of
 // memory. A reload may add and remove kinds, so that each is known by its name and not by its place among the types.
 // The thread that publishes snapshots adds to them, the server's thread reads: both hold a lock for microseconds.
 
-#include <microhttpd.h>
 #include <pthread.h>
 
 #include "core/history/history.h"
 #include "core/history/history_memory.h"
 #include "core/kept/kept_bytes.h"
-#include "exporters/http/http_accept.h"
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"
 #include "exporters/view/view_history.h"
 #include "exporters/view/view_marks.h"
 
-struct http_history {
+struct shown_history {
     pthread_mutex_t lock;
-    struct http_history_place {
+    struct shown_history_place {
         struct history *history; // NULL: none yet, or no memory
         struct view_marks marks;
         char kept_as[KEPT_NAME_MAX]; // the name under which the history outlives the process
@@ -32,35 +30,34 @@ struct http_history {
     struct kept_histories kept;    // of an earlier process, for places that have none yet
 };
 
-void http_history_init(struct http_history *history);
-void http_history_deinit(struct http_history *history);
+void shown_history_init(struct shown_history *history);
+void shown_history_deinit(struct shown_history *history);
 
 // From now on these types are shown: `n` with `n_cores` core types first.
-void http_history_renew(struct http_history *history, size_t n_cores, struct view *const *views, size_t n);
+void shown_history_renew(struct shown_history *history, size_t n_cores, struct view *const *views, size_t n);
 
 // Takes in a snapshot of type `type`. The first `n_cores` are core types.
-void http_history_take(struct http_history *history, size_t type, size_t n_cores, struct view *view,
-                       const struct snapshot *snapshot);
+void shown_history_take(struct shown_history *history, size_t type, size_t n_cores, struct view *view,
+                        const struct snapshot *snapshot);
 
 // Appends all histories, which outlive the process (core/kept/kept_bytes.h).
-void http_history_keep(struct http_history *history, struct recording_buffer *out);
+void shown_history_keep(struct shown_history *history, struct recording_buffer *out);
 // Goes on with those of an earlier process; takes them over. Before the first snapshot.
-void http_history_restore(struct http_history *history, struct kept_histories *kept);
+void shown_history_restore(struct shown_history *history, struct kept_histories *kept);
 
-// The arguments of a request, borrowed; NULL: not given.
-struct http_history_query {
+// What is asked of them, as words, borrowed; NULL: not given.
+struct shown_history_query {
     const char *scope, *metric, *from, *step;
 };
-struct http_history_query http_history_query(struct MHD_Connection *connection);
 
 // Reads what was asked; the caller calls view_history_deinit, also after a failure. The views of `shown` are borrowed.
 // Returns 0, -ENOMEM, or -EINVAL with the mistake and what can be asked in `error`, for people (cut at size - 1).
-int http_history_read(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
-                      struct view_history *answer, char *error, size_t size);
-// The same as JSON, in this coding, which is not HTTP_CODING_NONE.
-int http_history_render(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
-                        enum http_coding coding, struct text *out, char *error, size_t size);
+int shown_history_read(struct shown_history *history, const struct shown_history_query *query,
+                       const struct shown *shown, struct view_history *answer, char *error, size_t size);
+// The same as JSON, which may be compressed.
+int shown_history_render(struct shown_history *history, const struct shown_history_query *query,
+                         const struct shown *shown, bool gzip, struct text *out, char *error, size_t size);
 // Level 1 of the host in the last hour. Returns 0 or -ENOMEM; otherwise the same.
-int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer);
+int shown_history_last_hour(struct shown_history *history, const struct shown *shown, struct view_history *answer);
 
 #endif
