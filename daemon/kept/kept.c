@@ -163,7 +163,8 @@ static void log_others(const struct kept_file *file) {
         kept_file_path(file));
 }
 
-static void read_histories(struct kept *kept) {
+// Returns whether there was a file that could be read.
+static bool read_histories(struct kept *kept) {
     struct kept_stamp stamp = {.boot = ""};
     struct kept_histories histories = {.n = 0};
     uint8_t *bytes = NULL;
@@ -182,6 +183,36 @@ static void read_histories(struct kept *kept) {
     else
         shown_history_restore(kept->history, &histories);
     kept_histories_deinit(&histories);
+    return r == 0;
+}
+
+// ---- writing ----
+
+static void write_verdicts(struct kept *kept, struct engine *const *engines, size_t n, bool meanwhile) {
+    struct kept_verdicts *verdicts = calloc(1, sizeof *verdicts);
+    struct recording_buffer bytes = {0};
+    if (!verdicts)
+        return; // the next time, then
+    for (size_t i = 0; i < n; i++)
+        if (engines[i]->ops->keep)
+            engines[i]->ops->keep(engines[i], verdicts);
+    kept->stamp.wall_offset_ns = wall_offset_ns();
+    kept->stamp.meanwhile = meanwhile;
+    if (kept_write_verdicts(&kept->stamp, verdicts, &bytes) == 0)
+        kept_file_put(kept->verdicts_file, &bytes);
+    recording_buffer_deinit(&bytes);
+    free(verdicts);
+}
+
+static void write_histories(struct kept *kept, bool meanwhile) {
+    struct recording_buffer bytes = {0};
+    kept->stamp.wall_offset_ns = wall_offset_ns();
+    kept->stamp.meanwhile = meanwhile;
+    kept_begin_histories(&bytes, &kept->stamp);
+    shown_history_keep(kept->history, &bytes);
+    if (kept_end_histories(&bytes) == 0)
+        kept_file_put(kept->histories_file, &bytes);
+    recording_buffer_deinit(&bytes);
 }
 
 // ---- life ----
@@ -229,41 +260,15 @@ struct kept *kept_new(const struct options *options, const struct setup *setup, 
     kept->stamp.wall_offset_ns = wall_offset_ns();
     kept->verdicts_ns = kept->histories_ns = clocks_now_ns();
     read_verdicts(kept);
-    read_histories(kept);
+    if (read_histories(kept))
+        write_histories(kept, true); // if this process is killed at once, the next one knows that it ran
     for (size_t i = 0; i < n; i++)
         if (engines[i]->ops->restore)
             engines[i]->ops->restore(engines[i], &kept->verdicts);
     return kept;
 }
 
-// ---- writing ----
-
-static void write_verdicts(struct kept *kept, struct engine *const *engines, size_t n, bool meanwhile) {
-    struct kept_verdicts *verdicts = calloc(1, sizeof *verdicts);
-    struct recording_buffer bytes = {0};
-    if (!verdicts)
-        return; // the next time, then
-    for (size_t i = 0; i < n; i++)
-        if (engines[i]->ops->keep)
-            engines[i]->ops->keep(engines[i], verdicts);
-    kept->stamp.wall_offset_ns = wall_offset_ns();
-    kept->stamp.meanwhile = meanwhile;
-    if (kept_write_verdicts(&kept->stamp, verdicts, &bytes) == 0)
-        kept_file_put(kept->verdicts_file, &bytes);
-    recording_buffer_deinit(&bytes);
-    free(verdicts);
-}
-
-static void write_histories(struct kept *kept, bool meanwhile) {
-    struct recording_buffer bytes = {0};
-    kept->stamp.wall_offset_ns = wall_offset_ns();
-    kept->stamp.meanwhile = meanwhile;
-    kept_begin_histories(&bytes, &kept->stamp);
-    shown_history_keep(kept->history, &bytes);
-    if (kept_end_histories(&bytes) == 0)
-        kept_file_put(kept->histories_file, &bytes);
-    recording_buffer_deinit(&bytes);
-}
+// ---- each round ----
 
 void kept_step(struct kept *kept, struct engine *const *engines, size_t n, uint64_t now_ns) {
     if (kept && now_ns - kept->verdicts_ns >= VERDICTS_EVERY_NS) {

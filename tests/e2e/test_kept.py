@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import tempfile
 import time
 
@@ -54,6 +55,24 @@ def test_a_restart_goes_on_with_since_and_tells_what_was_not_watched():
             assert "cannot be" not in daemon.log(), daemon.log()
         assert sorted(os.listdir(folder)) == ["histories", "verdicts"], os.listdir(folder)
         return f"at least since {first}, {now['unwatched_seconds']:.1f} s not watched"
+
+
+def test_a_process_that_was_killed_is_not_said_not_to_have_run():
+    """It had no time to write anything but that it began."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, texts = os.path.join(folder, "histories"), []
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+            before = os.path.exists(path) and os.stat(path).st_ino
+            with start("--path.state", folder) as daemon:
+                lasting(daemon)
+                e2e.wait_for(lambda: daemon.json(HISTORY)["begin_timestamp_seconds"], "a history")
+                texts.append([mark["text"] for mark in daemon.json(HISTORY)["marks"] if mark["kind"] == "gap"])
+                if before:
+                    e2e.wait_for(lambda: os.stat(path).st_ino != before, "the file of this process")
+                daemon.process.send_signal(number)
+                assert daemon.wait() == (0 if number == signal.SIGTERM else -number), daemon.log()
+        assert texts[0] == [] and re.fullmatch("topdownd did not run for .* s", texts[1][0]), texts
+        assert len(texts[2]) == 1 and re.fullmatch("topdownd was killed: nothing is known of the .* s before it began", texts[2][0]), texts
 
 
 def test_where_nothing_is_kept_it_holds_at_least_since_the_start():
