@@ -206,7 +206,7 @@ static void mark_past(struct history *history, const struct kept_history *kept, 
     int digits = seconds < 10 ? 1 : 0;
     char text[MARK_TEXT_MAX];
     if (booted)
-        (void)snprintf(text, sizeof text, "the host was booted: nothing is known of the time before topdownd began");
+        (void)snprintf(text, sizeof text, "the host was booted: nothing was measured until topdownd began");
     else if (kept->meanwhile)
         (void)snprintf(text, sizeof text, "topdownd was killed: nothing is known of the %.3g s before it began",
                        seconds);
