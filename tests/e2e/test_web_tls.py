@@ -148,7 +148,7 @@ def test_garbage_holds_up_nobody_and_leaves_nothing_behind():
 
 def ask_slowly(port, tls, before, after):
     """A client that stops for so many seconds within its handshake, and between it and its request. Returns its answer, b"" where it was
-    reset, and the seconds from the connection to the end of the handshake, and from there to the request."""
+    reset, and the seconds from the connection to the end of the handshake, and from there to the request, or to the reset before either."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session, moments, answer = tls.wrap_bio(incoming, outgoing, server_hostname="localhost"), [time.monotonic()], b""
     pauses = [before]
@@ -175,6 +175,8 @@ def ask_slowly(port, tls, before, after):
             pump(session.write, b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             moments.append(time.monotonic())
             answer = pump(session.read, 1 << 16)
+        if len(moments) < 3:
+            moments.append(time.monotonic())
     return answer, [later - earlier for earlier, later in zip(moments, moments[1:])]
 
 
@@ -188,7 +190,7 @@ def test_a_handshake_has_its_own_time_and_the_request_line_has_another():
             while not tried or not tried[-1][0]:
                 answer, took = ask_slowly(daemon.port, tls, 3, 1)
                 tried.append((answer[:15], took))
-                late = len(took) > 0 and (took[0] > 4.5 or sum(took) - took[0] > 1.8)
+                late = took[0] > 4.5 or sum(took) - took[0] > 1.8
                 assert answer.startswith(b"HTTP/1.1 200") or (late and len(tried) < 5), (version, tried)
         assert daemon.stop() >= 0
 
@@ -204,7 +206,7 @@ def test_who_never_ends_a_handshake_and_who_is_silent_after_it_are_thrown_out():
             after_handshake = time.monotonic() - begun
             with contextlib.suppress(ConnectionError):
                 assert never.recv(1) == b""
-            assert 2 <= after_handshake and 5 <= time.monotonic() - begun
+            assert 1.9 <= after_handshake and 4.9 <= time.monotonic() - begun  # topdownd's clock has whole milliseconds
         assert daemon.stop() >= 0
 
 
