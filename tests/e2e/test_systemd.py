@@ -313,7 +313,7 @@ def test_a_life_of_the_service():
 
 SCRAPERS, HOLDERS, GUESSERS = 4, 3, 2
 LOAD = ("restart_load.py", "../attack/connections.py")
-CLOCKS = 0.05  # seconds that the clock of pages may be adjusted by meanwhile
+CLOCKS = 0.5  # seconds that the clock of pages may be adjusted by meanwhile, and that a busy machine may take between two clocks
 RUN = "/usr/sbin/topdownd run --pmu sim:/packages/steady.json --web.config.file /etc/topdownd/web.yml"
 
 
