@@ -98,7 +98,9 @@ static void test_every_cpus_catalog_is_as_on_file(void **state) {
     if (getenv("TOPDOWND_GOLDEN_WRITE"))
         write_file(all.found);
     else if (all.differ > 0 || cJSON_GetArraySize(all.on_file) != cJSON_GetArraySize(all.found))
-        fail_msg("%u values differ, or a CPU is gone: see " FILE_OF_CATALOGS, all.differ);
+        fail_msg("%u values differ, or a CPU is gone: see " FILE_OF_CATALOGS
+                 ". If that is meant, TOPDOWND_GOLDEN_WRITE=1 writes it anew",
+                 all.differ);
     cJSON_Delete(all.on_file);
     cJSON_Delete(all.found);
     known = NULL;
