@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "config/web/web_config.h"
 #include "daemon/base/loopback.h"
 #include "daemon/base/run_folder.h"
 #include "daemon/doctor/doctor_parts.h"
@@ -175,6 +178,29 @@ static bool say_told_certificate(const char *status, struct findings *findings) 
     return false;
 }
 
+static bool say_denied(const char *path, struct findings *findings) {
+    if (!path || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 || (errno != EACCES && errno != EPERM))
+        return false;
+    findings_add(findings, FINDING_NOT_CHECKED, "web_configuration",
+                 "whether topdownd may read %.250s, and whether it is right: this user may not read it", path);
+    findings_remedy(findings, "run this command as root");
+    return true;
+}
+
+// What this user may not read says nothing of the user topdownd, who has groups and rights of his own.
+static bool say_all_denied(const struct options *options, struct errors *errors, struct findings *findings) {
+    struct web_settings *settings;
+    if (say_denied(options->web.config, findings))
+        return true;
+    if (web_config_load(options->web.config, errors, &settings) < 0)
+        return false;
+    const struct web_tls_settings *tls = &settings->tls;
+    bool denied = say_denied(tls->certificate.path, findings) || say_denied(tls->key.path, findings) ||
+                  say_denied(tls->client_ca.path, findings);
+    web_settings_free(settings);
+    return denied;
+}
+
 static void say_unreadable(int r, const struct errors *errors, struct findings *findings) {
     char why[ERROR_LINE_MAX] = "";
     if (errors->n > 0)
@@ -203,8 +229,9 @@ static void check_web_file(const struct setup *setup, const struct options *opti
                            struct findings *findings) {
     struct errors *errors = calloc(1, sizeof *errors);
     struct web *web = NULL;
+    struct errors again = {.n = 0};
     int r = errors ? protection_load(options, errors, &web) : 0;
-    if (r < 0)
+    if (r < 0 && !say_all_denied(options, &again, findings))
         say_unreadable(r, errors, findings);
     if (web && !told && isfinite(protection_expiry_seconds(web)))
         say_certificate(web->settings->tls.certificate.path, protection_expiry_seconds(web), findings);

@@ -24,7 +24,7 @@ import web_files
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 SAPPHIRE_RAPIDS = "GenuineIntel-6-8F-4"
-PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_PERFMON = 24, 1, 38
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_PERFMON = 24, 1, 2, 38
 
 
 def listen(port):
@@ -382,7 +382,7 @@ def test_a_certificate_that_expires_is_told_by_the_daemon_or_found_in_the_file()
         os.unlink(files.path("server.key"))
         e2e.wait_for(lambda: "the web configuration has changed and is not in force" in daemon.log(), "its word")
         wrong = look(yaml, "--web.config.file", web)
-        assert wrong["web_configuration"]["state"] == "failure" and "server.key" in wrong["web_configuration"]["text"], wrong  # which this user can't read, either
+        assert wrong["web_configuration"]["state"] == "failure" and "server.key" in wrong["web_configuration"]["text"], wrong
         told = look(yaml)["web_configuration"]
         assert told["state"] == "warning" and "is not in force" in told["text"] and "journalctl" in told["remedy"], told
         assert wrong["certificate"] == soon["certificate"] or "expires in" in wrong["certificate"]["text"], wrong
@@ -395,6 +395,28 @@ def test_a_certificate_that_expires_is_told_by_the_daemon_or_found_in_the_file()
         assert old["state"] == "failure" and "has expired" in old["text"], old
         none = of(files.tls(cert_file="none.pem"))
         assert none["web_configuration"]["state"] == "failure" and "none.pem" in none["web_configuration"]["text"] and "certificate" not in none, none
+
+
+def test_who_may_not_read_the_web_configuration_does_not_say_that_topdownd_may_not():
+    def without_rights_to_others_files():
+        for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):  # nobody but root has any to lose
+            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+    files = web_files.Files()
+    files.authority()
+    files.certificate("server")
+    web = files.tls()
+    with made_up_host() as host:
+        def found(rights=0, path=None):
+            os.chmod(path or web, rights)
+            return doctor("--path.sysfs", host, "--path.procfs", host, "--web.config.file", web, preexec_fn=without_rights_to_others_files)
+
+        fine = found(0o600)
+        assert fine["certificate"]["state"] == "warning" and "web_configuration" not in fine, fine  # it is good for two days
+        for path in (files.path("server.key"), web):
+            denied = found(0, path)["web_configuration"]
+            assert denied["state"] == "not_checked" and path in denied["text"] and "as root" in denied["remedy"], denied
+            os.chmod(path, 0o600)
 
 
 def test_passwords_without_tls_are_told():
