@@ -73,13 +73,18 @@ static bool holds(const struct spec_family_values *values, const cJSON *item) {
     return false;
 }
 
-// The file in which a value of a merged document stands; NULL: the spec's.
+// The file in which a value of a merged document stands; NULL: the spec's. What is missing, or wrong as a whole, in an
+// object that the spec has changed is the spec's: it can be seen from there that both files have a part in it.
 static const char *file_of(const void *context, const struct json_node *node) {
     const struct spec_family *family = context;
+    while (node && !node->value)
+        node = node->parent;
+    if (node && holds(&family->changed, node->value))
+        return NULL;
     for (; node; node = node->parent) {
-        if (node->value && holds(&family->patches, node->value))
+        if (holds(&family->patches, node->value))
             return NULL;
-        if (node->value && holds(&family->entries, node->value))
+        if (holds(&family->entries, node->value))
             return family->path;
     }
     return NULL;
@@ -117,7 +122,7 @@ static bool patch_member(struct spec_family *family, cJSON *entry, cJSON *patch,
 }
 
 static bool patch_entry(struct spec_family *family, cJSON *entry, cJSON *patch) {
-    bool done = true;
+    bool done = remember(&family->changed, entry);
     for (cJSON *change = patch->child, *next; change && done; change = next) {
         next = change->next;
         done = patch_member(family, entry, patch, change);
@@ -332,6 +337,7 @@ int spec_family_merge(struct json_reader *reader, cJSON *document, const struct 
 }
 
 void spec_family_deinit(struct spec_family *family) {
+    free(family->changed.items);
     free(family->patches.items);
     free(family->entries.items);
     free(family->path);

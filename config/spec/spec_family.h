@@ -24,6 +24,7 @@ struct spec_family {
     char *path;                        // of the family's file; NULL: the spec has none
     struct spec_family_values entries; // of the document, that the family's file defines
     struct spec_family_values patches; // what the spec puts into them
+    struct spec_family_values changed; // the objects that it puts something into, or takes something out of
 };
 
 // Makes `document`, of the reader's file, whole; nothing changes if it has no family. `given`: the family's text

@@ -143,6 +143,22 @@ static void test_an_error_names_the_file_that_has_the_text(void **state) {
     expect_error("{", SPEC(EVENTS, METRICS, GROUPS), OF_FAMILY, "JSON");
 }
 
+static void test_an_error_that_a_patch_makes_is_the_specs(void **state) {
+    (void)state;
+    expect_error(FAMILY, SPEC(EVENTS, METRICS ", \"own\": {\"ipc\": {\"formula\": null}}", GROUPS), OF_SPEC,
+                 "metrics.ipc.formula: is missing");
+    expect_error(FAMILY, SPEC(EVENTS, METRICS ", \"own\": {\"ipc\": {\"formula\": \"WORK / /\"}}", GROUPS), OF_SPEC,
+                 "metrics.ipc: formula");
+    expect_error(FAMILY, SPEC(EVENTS, METRICS, GROUPS ", \"own\": {\"General\": {\"metrics\": null}}"), OF_SPEC,
+                 "groups.metrics.General.metrics: is missing");
+    // what stands in the family's file is still the family's, and so is what is missing in an entry that is as it was
+    expect_error(FAMILY_OF("7\", \"title\": 7, \"x\": \""),
+                 SPEC(EVENTS, METRICS ", \"own\": {\"ipc\": {\"description\": \"\"}}", GROUPS), OF_FAMILY, "title");
+    expect_error("{\"events\": {\"CYCLES\": {\"title\": \"C\"}, \"WORK\": {\"code\": \"0x8\", \"title\": \"W\"}}}",
+                 SPEC(EVENTS ", \"own\": {\"WORK\": {\"code\": \"0x9\"}}", "\"names\": []", "\"names\": []"), OF_FAMILY,
+                 "events.CYCLES: has no code");
+}
+
 static void test_what_is_not_used_need_not_be_right(void **state) {
     (void)state;
     expect_error(FAMILY, SPEC(EVENTS, "\"names\": [\"ipc\", \"unused\"]", GROUPS), OF_FAMILY, "metrics.unused");
@@ -291,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_a_patch_that_adds_an_object_has_no_nulls_in_it),
         cmocka_unit_test(test_lists_are_replaced),
         cmocka_unit_test(test_an_error_names_the_file_that_has_the_text),
+        cmocka_unit_test(test_an_error_that_a_patch_makes_is_the_specs),
         cmocka_unit_test(test_what_is_not_used_need_not_be_right),
         cmocka_unit_test(test_wrong_names_are_refused),
         cmocka_unit_test(test_a_family_is_a_word),
