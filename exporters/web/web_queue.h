@@ -12,7 +12,9 @@
 // Many scrapers may share an address with one that guesses, behind a proxy for instance. So the names of one client
 // take turns, too: the one that was guessed wrong least is the next, and its own questions go in the order in which
 // they came. A name is known by its number below WEB_QUEUE_NAMES, which the caller makes of it by a secret: names that
-// nobody has are treated as all others, and a client has no more turns for asking for more of them.
+// nobody has are treated as all others, and a client has no more turns for asking for more of them. This helps beside
+// who keeps to a few names. Who guesses many names over WEB_QUEUE_CLIENT_MAX connections or more, or the scraper's own
+// name, keeps new scrapers of that address out, and of no other: unit/test_web_queue has the figures.
 //
 // A question waits for WEB_QUEUE_WAIT_MS at most, and then it is refused: a scraper that allows 10 s, as Prometheus
 // does unless told otherwise, still hears of it. Its connection stands still meanwhile, so WEB_QUEUE_MAX bounds them

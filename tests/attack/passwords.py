@@ -3,6 +3,7 @@
 """The attack on passwords: clients that guess as fast as they can, while new scrapers come with right ones.
 
     tests/attack/passwords.py DAEMON SOURCE_ROOT [--addresses 2] [--threads 4] [--scrapers 20] [--hash-cost 10] [--same-address]
+        [--random-names]
                               [--beside /usr/bin/prometheus-node-exporter]
 
 It starts a daemon of its own on the loopback, guesses from 127.0.0.2 and those after it, and ends when all scrapers
@@ -39,6 +40,7 @@ def arguments():
     parser.add_argument("--scrapers", type=int, default=20)
     parser.add_argument("--hash-cost", type=int, default=10)
     parser.add_argument("--same-address", action="store_true", help="scrapers come from the first guesser's address")
+    parser.add_argument("--random-names", action="store_true", help="each guess is for another name")
     parser.add_argument("--beside", metavar="EXPORTER", help="another exporter, which is attacked in the same way afterwards")
     options = parser.parse_args()
     if options.addresses * options.threads > 400 or options.addresses > 200 or options.scrapers > 60:
@@ -68,8 +70,9 @@ class Guessers:
     def run(self, address):
         connection = web_files.connect(self.port, source=address, timeout=30)
         while not self.ending.is_set():
+            name = f"name{random.random()}" if OPTIONS.random_names else "scraper0"
             try:
-                connection.request("GET", "/metrics", headers=web_files.basic("scraper0", f"{random.random()}"))
+                connection.request("GET", "/metrics", headers=web_files.basic(name, f"{random.random()}"))
                 status = e2e.Answer(connection.getresponse()).status
             except OSError:
                 connection.close()

@@ -379,6 +379,33 @@ static void test_scrapers_of_one_address_get_in_beside_a_guesser_there(void **st
         check_flood(&floods[i], SCRAPERS - 1);
 }
 
+static struct address beside_one_or_elsewhere(size_t i) { return i % 2 == 0 ? ipv4(2) : elsewhere(i); }
+
+// The bound of all this (docs/web.md, "What passwords cost"): who asks for many names from the scraper's own address,
+// over as many connections as may wait there, keeps new scrapers of that address out, and no others.
+static void test_many_names_over_many_connections_keep_out_scrapers_of_that_address_alone(void **state) {
+    static const struct {
+        size_t threads, own_min, own_max; // of half of the scrapers
+    } cases[] = {{4, SCRAPERS / 2 - 1, SCRAPERS / 2}, {50, 0, SCRAPERS / 4}};
+    static struct flood flood;
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        size_t own = 0, others = 0;
+        run(&flood,
+            &(struct guessers){"", 1, cases[i].threads, flooder, beside_one_or_elsewhere, WEB_QUEUE_NAMES, EACH_MS});
+        for (size_t k = 0; k < SCRAPERS; k++) {
+            const struct actor *scraper = &flood.actors[cases[i].threads + k];
+            bool at_once = scraper->admitted && scraper->tries == 1;
+            own += k % 2 == 0 && at_once;
+            others += k % 2 == 1 && at_once;
+        }
+        print_message("%zu threads with all names: %zu of their address at the first try, %zu of others\n",
+                      cases[i].threads, own, others);
+        assert_in_range(own, cases[i].own_min, cases[i].own_max);
+        assert_int_equal(others, SCRAPERS / 2);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clients_take_turns_however_much_one_asks),
@@ -391,6 +418,7 @@ int main(void) {
         cmocka_unit_test(test_names_of_one_client_take_turns_and_the_one_that_asks_most_gives_way),
         cmocka_unit_test(test_new_scrapers_get_in_at_the_first_try_under_a_flood),
         cmocka_unit_test(test_scrapers_of_one_address_get_in_beside_a_guesser_there),
+        cmocka_unit_test(test_many_names_over_many_connections_keep_out_scrapers_of_that_address_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
