@@ -153,6 +153,17 @@ def test_a_whole_night_of_this_branch_is_what_a_release_needs():
         job.call("check")
 
 
+def test_the_sources_are_judged_and_no_older_build_of_them():
+    with night() as job, tempfile.TemporaryDirectory() as tools:
+        job.call("run")
+        cmake = e2e.write_text(os.path.join(tools, "cmake"), "#!/bin/sh\necho no compiler\nexit 1\n")
+        os.chmod(cmake, 0o755)
+        done = subprocess.run([f"{ROOT}/tests/fuzz/nightly.sh", "check"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False,
+                              env=os.environ | {"TOPDOWND_FUZZ_SOURCE": job.source, "TOPDOWND_FUZZ_NIGHT": job.night,
+                                                "PATH": f"{tools}:{os.environ['PATH']}"})
+        assert done.returncode == 1 and "no compiler" in done.stdout and "cannot be built" in done.stderr, done
+
+
 def test_what_is_kept_is_small_and_repeats_no_seed():
     with night() as job:
         job.call("run", "2")

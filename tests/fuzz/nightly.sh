@@ -5,7 +5,7 @@
 #                                         Status 1: a target failed, now or with an input that an earlier night has found
 #   tests/fuzz/nightly.sh keep            merges what was found into tests/fuzz/corpus: little, and of small inputs
 #   tests/fuzz/nightly.sh check           status 0 if a whole hour of this or an earlier commit passed in the last seven days, and no input
-#                                         that was ever found fails
+#                                         that was ever found fails; builds preset fuzz first, so that these inputs judge the sources as they are
 # What nights find stays in build/fuzz-nightly: corpus, found (inputs that fail), logs, report.
 set -euo pipefail
 cd "${TOPDOWND_FUZZ_SOURCE:-$(dirname "$0")/../..}" # the variables are for the test of this script
@@ -28,7 +28,7 @@ alone() {
   flock -n 9 || fail "another one runs"
 }
 
-# build_targets: of the sources as they are now, so that the report names what was fuzzed.
+# build_targets: of the sources as they are now, so that they are what is judged, and what the report names.
 build_targets() {
   [ -z "${TOPDOWND_FUZZ_BUILD-}" ] || return 0
   { cmake --preset fuzz && cmake --build --preset fuzz -- --quiet; } >"$night/logs/build.log" 2>&1 || {
@@ -123,6 +123,8 @@ value() { sed -n "s/^$1 //p" "$night/report"; }
 check() {
   [ -e "$night/report" ] || fail "there is no report of a night: run it first"
   local commit age target
+  alone
+  build_targets
   commit=$(value commit)
   age=$((($(date +%s) - $(value began)) / 86400))
   ! grep ' FAILED' "$night/report" || fail "a target failed: $night/found has the inputs"
