@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 
 static const double WINDOWS_DIFFER = 0.02; // neighbours that are nearly equally long
+static const double SLOTS_MAX = 1e6;       // of a window
 enum { CONTRAST_WINDOWS_MIN = 4 };         // fewer say little of a round
 
 // The number of values that have contrasts.
@@ -62,10 +63,13 @@ void cells_begin_round(struct cells *cells, size_t cpu) {
         begin_cell(cells_at(cells, cpu, u));
     memset(cells_row(cells, cpu), 0, cells->rows->n_values * sizeof *cells->values);
     cells->offline[cpu] = false;
+}
+
+void cells_begin_contrast(struct cells *cells, size_t cpu, uint64_t end_ns) {
     size_t n = n_of_contrast(cells);
     if (n == 0)
         return;
-    cells->contrasts[cpu].n_pairs = 0;
+    cells->contrasts[cpu] = (struct cell_contrast){.signs = end_ns};
     memset(cells->contrast_sums + cpu * n, 0, n * sizeof *cells->contrast_sums);
 }
 
@@ -92,21 +96,39 @@ void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double
 
 static bool as_long(double seconds, double other) { return fabs(seconds - other) <= WINDOWS_DIFFER * seconds; }
 
-void cells_take_contrast(struct cells *cells, size_t cpu, const double *values) {
+// How many slots a window lasted: one group may count in several, one after the other. At least one, if it failed too.
+static unsigned slots_of(const struct cells *cells, double seconds) {
+    return (unsigned)fmin(fmax(round(seconds * 1e9 / (double)cells->rows->plan->slot_ns), 1), SLOTS_MAX);
+}
+
+// By what CPUs have in common that do the same at the same time.
+static double sign_of(const struct cell_contrast *contrast, unsigned slot) {
+    uint64_t state = contrast->signs;
+    state = random_next(&state) + slot;
+    return random_next(&state) >> 63 ? -1 : 1;
+}
+
+static void add_pair(struct cells *cells, size_t cpu, double sign, const double *values) {
     size_t n = n_of_contrast(cells);
-    struct cell_contrast *contrast = &cells->contrasts[cpu];
-    double *sums = cells->contrast_sums + cpu * n, *last = cells->last_window + cpu * n;
-    if (!values || !contrast->waits || !as_long(values[0], last[0])) {
-        contrast->waits = values != NULL;
-        if (values)
-            memcpy(last, values, n * sizeof *last);
-        return;
-    }
-    double sign = random_next(&contrast->signs) >> 63 ? -1 : 1;
+    double *sums = cells->contrast_sums + cpu * n;
+    const double *last = cells->last_window + cpu * n;
     for (size_t i = 0; i < n; i++)
         sums[i] += sign * (values[i] - last[i]);
-    contrast->waits = false;
-    contrast->n_pairs++;
+    cells->contrasts[cpu].n_pairs++;
+}
+
+void cells_take_contrast(struct cells *cells, size_t cpu, double seconds, const double *values) {
+    size_t n = n_of_contrast(cells);
+    struct cell_contrast *contrast = &cells->contrasts[cpu];
+    double *last = cells->last_window + cpu * n;
+    unsigned slots = slots_of(cells, seconds), slot = contrast->slot;
+    bool second = slot / slots % 2 == 1;
+    if (values && second && contrast->waits && as_long(values[0], last[0]))
+        add_pair(cells, cpu, sign_of(contrast, slot - slots), values);
+    contrast->waits = values && slot % slots == 0 && !second;
+    if (contrast->waits)
+        memcpy(last, values, n * sizeof *last);
+    contrast->slot += slots;
 }
 
 const double *cells_contrast(const struct cells *cells, size_t cpu, size_t unit, double *factor) {

@@ -39,14 +39,19 @@ struct cell_time {
     double idle_share;       // if held: the share of its busy time in which nothing was counted
 };
 
-// Differences between neighbouring windows of the unit that every slot measures, on one CPU. Each window is in one
-// pair, and pairs have random signs, the same on all CPUs. The sum over a round's pairs tells how much the load varies
+// Differences between neighbouring windows of the unit that every slot measures, on one CPU. A round's first two slots
+// are a pair, and so on; each pair has a random sign. The sum over a round's pairs tells how much the load varies
 // within the round, whatever it does from round to round: its square is expected to be the variance of the sum of as
 // many windows, if windows are independent.
+//
+// Pairs and signs follow from when the round ended and from the slots of it, which all CPUs of a cohort have in common
+// whatever happened to each before: if they do the same, so do their contrasts, and the sum's error is not one of CPUs
+// that do what they like.
 struct cell_contrast {
     uint32_t n_pairs; // in the round
-    bool waits;       // a window waits for its neighbour, perhaps in the next round
-    uint64_t signs;   // the state of their random stream
+    uint32_t slot;    // of the round, in which the next window begins
+    bool waits;       // the last window waits for its neighbour
+    uint64_t signs;   // what they are drawn by: when the round ended
 };
 
 struct cells {
@@ -68,6 +73,9 @@ struct cells *cells_free(struct cells *cells);
 // Forgets a CPU's previous round: no values, no windows, not offline. A unit without a window in a round has failed;
 // one whose last window had no data has its trouble until it counts again.
 void cells_begin_round(struct cells *cells, size_t cpu);
+
+// The same for the CPU's contrast: of the round that ended at end_ns.
+void cells_begin_contrast(struct cells *cells, size_t cpu, uint64_t end_ns);
 
 // The same for what counts all the time, where the CPU's round goes on.
 void cells_begin_standing(struct cells *cells, size_t cpu);
@@ -98,9 +106,9 @@ static inline double cells_seconds(const struct cells *cells, size_t cpu, size_t
 // Note a window with data: its running seconds; and its n values.
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
-// Takes a window of the unit that every slot measures in for its contrast. One that is not as long as its neighbour, or
-// had no data (NULL), is in no pair.
-void cells_take_contrast(struct cells *cells, size_t cpu, const double *values);
+// Takes a window of the unit that every slot measures in for its contrast, which lasted so many seconds. One that is
+// not as long as its neighbour, or had no data (NULL), is in no pair.
+void cells_take_contrast(struct cells *cells, size_t cpu, double seconds, const double *values);
 // Forgets the unit's values of the round, and those that are still to come.
 void cells_break(struct cells *cells, size_t cpu, size_t unit);
 

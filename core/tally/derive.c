@@ -84,6 +84,14 @@ void derive_tell_many(struct derive *d) { d->tells_many = true; }
 
 // ---- a round ----
 
+static void begin_cpu(struct derive *d, const struct readings *readings, size_t cpu) {
+    const struct core_round *round = d->core_rounds[d->layout->topology->cpus[cpu].core];
+    cells_begin_round(d->cells, cpu);
+    cells_begin_contrast(d->cells, cpu, readings->by_core ? round->end_ns : readings->end_ns);
+    composites_begin_round(d->composites, cpu);
+    level1_cpus_begin_round(d->level1, cpu);
+}
+
 // Finds the CPUs whose rounds have ended, and begins these rounds.
 static void begin_rounds(struct derive *d, const struct readings *readings) {
     d->scaled = readings->scaled;
@@ -94,11 +102,8 @@ static void begin_rounds(struct derive *d, const struct readings *readings) {
         d->core_rounds[readings->cores[i].core] = &readings->cores[i];
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
         d->ended[cpu] = !readings->by_core || d->core_rounds[d->layout->topology->cpus[cpu].core];
-        if (!d->ended[cpu])
-            continue;
-        cells_begin_round(d->cells, cpu);
-        composites_begin_round(d->composites, cpu);
-        level1_cpus_begin_round(d->level1, cpu);
+        if (d->ended[cpu])
+            begin_cpu(d, readings, cpu);
     }
     derive_begin_standing(d, readings);
 }

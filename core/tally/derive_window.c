@@ -121,17 +121,19 @@ static void take_counts(struct derive *d, const struct window *window, unsigned 
     cells_note_window(d->cells, window->cpu, unit, running_seconds);
     take_values(d, window->cpu, unit, d->window);
     if ((int)unit == d->layout->plan->common_unit)
-        cells_take_contrast(d->cells, window->cpu, d->window);
+        cells_take_contrast(d->cells, window->cpu, d->window[0], d->window);
 }
 
-static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum window_result result, int error) {
+static void take_trouble(struct derive *d, const struct window *window, unsigned unit, enum window_result result,
+                         int error) {
+    unsigned cpu = window->cpu;
     enum uncovered trouble = result == WINDOW_STARVED ? UNCOVERED_STARVED
                              : error == -ENODEV       ? UNCOVERED_OFFLINE
                                                       : UNCOVERED_FAILED;
     cells_at(d->cells, cpu, unit)->trouble = (uint8_t)trouble;
     cells_at(d->cells, cpu, unit)->troubled = true;
     if ((int)unit == d->layout->plan->common_unit)
-        cells_take_contrast(d->cells, cpu, NULL);
+        cells_take_contrast(d->cells, cpu, (double)window->enabled_ns * NS, NULL);
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);
@@ -146,7 +148,7 @@ static void take_for_unit(struct derive *d, const struct window *window, unsigne
     if (counted(result))
         take_counts(d, window, unit);
     else
-        take_trouble(d, window->cpu, unit, result, window->made ? window->made->error : window->error);
+        take_trouble(d, window, unit, result, window->made ? window->made->error : window->error);
 }
 
 void derive_take_window(struct derive *d, const struct window *window) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/derive_host.h"
+#include "core/base/random.h"
+#include "core/tally/derive_private.h"
+#include "tests/unit/derive_rounds.h"
 
 // Event groups that all carry the level-1 events: each window belongs to its group's metrics and to the common ones.
 // Readings are made by hand.
@@ -193,6 +195,98 @@ static void test_a_window_without_data_is_in_no_pair(void **state) {
     host_deinit(&host);
 }
 
+// For more windows than the plan's round has.
+static void make_room(struct host *host) {
+    readings_free(host->readings);
+    host->readings = readings_new_sized(CPUS, 10 * CPUS, (size_t)10 * CPUS * R_N);
+    assert_non_null(host->readings);
+    readings_begin(host->readings, 0, SECOND_NS);
+}
+
+// What happens to CPU 1 in one round, and never to CPU 0.
+enum once { NOTHING, HELD, WITHOUT_DATA, TWO_SLOTS_AT_ONCE, ONE_MORE };
+
+// Both CPUs do the same in eight slots of each round, 100 or 300 instructions in each.
+static void in_step(struct host *host, unsigned round, uint64_t *state, enum once once) {
+    unsigned from = 1 + 10 * round, to = from + 10;
+    host->readings->no_gaps = true; // rounds are longer than the plan's
+    for (unsigned w = 0; w < 8; w++) {
+        const uint64_t counts[R_N] = {
+            [R_SLOTS] = 1000, [R_RET] = 1, [R_FE] = 1, [R_INST] = 100 + 200 * random_below(state, 2), [R_A] = 1};
+        unsigned group = group_with(host, w % 2 == 0 ? R_A : R_B);
+        (void)window_of(host, 0, group, counts);
+        if ((once == HELD || once == TWO_SLOTS_AT_ONCE) && w == 2)
+            continue;
+        struct window *window = window_of(host, 1, group, counts);
+        if (once == WITHOUT_DATA && w == 2)
+            fail_window(window, WINDOW_FAILED, -EMFILE);
+        if (once == TWO_SLOTS_AT_ONCE && w == 3)
+            window->enabled_ns = window->running_ns = 2 * SECOND_NS;
+        if (once == ONE_MORE && w == 7)
+            (void)window_of(host, 1, group, counts);
+    }
+    end_core(host, 0, from, to);
+    if (once == HELD)
+        end_held(host, 1, from, to, 0);
+    else
+        end_core(host, 1, from, to);
+    end_readings(host, to, true);
+}
+
+// The contrast of the CPU's last round: of instructions.
+static double contrast_of(const struct host *host, size_t cpu) {
+    const struct plan *plan = host->layout->plan;
+    const struct cells *cells = host->derive->cells;
+    double factor;
+    const double *contrast = cells_contrast(cells, cpu, (size_t)plan->common_unit, &factor);
+    assert_non_null(contrast);
+    size_t place = rows_place_in_unit(cells->rows, (unsigned)plan->common_unit, R_INST);
+    assert_true(place > 0 && cells->contrasts[cpu].n_pairs > 0);
+    return contrast[place];
+}
+
+static void test_cpus_in_step_have_the_same_contrast_whatever_happened_to_one_of_them_before(void **state) {
+    (void)state;
+    for (enum once once = NOTHING; once <= ONE_MORE; once++) {
+        struct host host;
+        uint64_t random = 1;
+        bool signs[2] = {false, false};
+        led_init(&host);
+        make_room(&host);
+        for (unsigned round = 0; round < 40; round++) {
+            in_step(&host, round, &random, round == 2 ? once : NOTHING);
+            if (round == 2)
+                continue;
+            double of_one = contrast_of(&host, 0), of_other = contrast_of(&host, 1);
+            signs[0] = signs[0] || of_one < 0;
+            signs[1] = signs[1] || of_one > 0;
+            if (of_one != of_other)
+                fail_msg("%d: %g and %g in round %u", once, of_one, of_other, round);
+        }
+        assert_true(signs[0] && signs[1]);
+        host_deinit(&host);
+    }
+}
+
+// A slot without data, or one that is counted together with the next one, leaves its pair out and changes no other.
+static void test_pairs_are_of_the_same_slots_on_all_cpus(void **state) {
+    (void)state;
+    for (enum once once = WITHOUT_DATA; once <= TWO_SLOTS_AT_ONCE; once++) {
+        struct host host;
+        uint64_t random = 1;
+        led_init(&host);
+        make_room(&host);
+        for (unsigned round = 0; round < 40; round++) {
+            in_step(&host, round, &random, once);
+            double missing = contrast_of(&host, 0) - contrast_of(&host, 1);
+            assert_int_equal(host.derive->cells->contrasts[1].n_pairs, 3);
+            if (fabs(missing) > 200)
+                fail_msg("%d: more than one pair differs in round %u: %g", once, round, missing);
+        }
+        host_deinit(&host);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_level_1_counts_in_the_windows_of_every_group),
@@ -203,6 +297,8 @@ int main(void) {
         cmocka_unit_test(test_a_cpu_that_was_away_in_a_round_is_offline_whatever_its_other_groups_say),
         cmocka_unit_test(test_what_every_slot_measures_is_as_uncertain_as_neighbouring_windows_differ),
         cmocka_unit_test(test_a_window_without_data_is_in_no_pair),
+        cmocka_unit_test(test_cpus_in_step_have_the_same_contrast_whatever_happened_to_one_of_them_before),
+        cmocka_unit_test(test_pairs_are_of_the_same_slots_on_all_cpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
