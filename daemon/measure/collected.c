@@ -8,11 +8,14 @@
 
 #include "core/diagnosis/bound.h"
 
+static const double MANY_ROUNDS = 1.5; // at least
+
 struct collected_cell {
     double gauges, squares;         // sums: of the gauges; of the squares of half their intervals
     unsigned n, n_intervals;        // of both
     struct estimate_rounds_of many; // of this plan: the newest, but the variance is a mean
     unsigned n_many;                // snapshots that told them
+    unsigned plan;                  // the number of the plan of the last snapshot with a gauge; 0: none yet
     struct collected_past {         // of earlier plans, n rounds: sums of the rounds' variances, of kept errors squared
         double variance, kept, degrees;
         unsigned n;
@@ -23,6 +26,7 @@ struct collected_cell {
 
 struct collected {
     bool each_is_round;
+    unsigned plan;                // the number of the last snapshot's, counted from 1
     struct collected_cell *cells; // [scope * n_metrics + metric of the catalog]
     size_t n_scopes, n_metrics;
     struct view *view;         // of the last snapshot; a reference
@@ -106,10 +110,11 @@ static void end_plan(struct collected_cell *cell) {
 
 // What the newest snapshot tells comes from the last rounds, all of them with the same weight as long as they are few.
 // After that, variances of different times are averaged. Call it before the snapshot counts.
-static void take_many(struct collected_cell *cell, const struct estimate_rounds_of *many, bool is_new) {
+static void take_many(struct collected_cell *cell, const struct estimate_rounds_of *many, unsigned plan) {
     double before = cell->many.variance;
-    if (is_new)
+    if (cell->plan != plan)
         end_plan(cell);
+    cell->plan = plan;
     if (isnan(many->variance) && cell->n_many == 0 && cell->past.n > 0)
         return; // a plan has just begun
     cell->n_many = isnan(many->variance) ? 0 : cell->n_many;
@@ -131,8 +136,7 @@ static void take_metric(struct collected *collected, const struct snapshot *snap
         cell->denominator_now = b;
     }
     if (snapshot->many && isfinite(gauge))
-        take_many(cell, &snapshot->many[snapshot_state(layout, scope, metric)],
-                  !collected->last || collected->last->layout != layout);
+        take_many(cell, &snapshot->many[snapshot_state(layout, scope, metric)], collected->plan);
     if (isfinite(gauge)) {
         cell->gauges += gauge;
         cell->n++;
@@ -148,6 +152,7 @@ int collected_take(struct collected *collected, struct view *view, const struct 
     int r = make_room(collected, layout);
     if (r < 0)
         return r;
+    collected->plan += !collected->last || collected->last->layout != layout;
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
         for (size_t m = 0; m < layout->n_metrics; m++)
             take_metric(collected, snapshot, scope, m);
@@ -195,8 +200,10 @@ static double half_of_many(const struct collected *collected, const struct colle
     return estimate_half_of_many(&of, rounds_of(collected, cell->n));
 }
 
+// What is of one round has its own interval, and not that of an average round, which is shorter where the last one
+// missed much. Clocks are late: a little more than a round is one.
 static double half_of(const struct collected *collected, const struct collected_cell *cell) {
-    if (cell->n_many > 0 || cell->past.n > 0)
+    if ((cell->n_many > 0 || cell->past.n > 0) && rounds_of(collected, cell->n) >= MANY_ROUNDS)
         return half_of_many(collected, cell);
     return cell->n_intervals > 0 ? sqrt(cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals))
                                  : NAN;

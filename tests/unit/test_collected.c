@@ -212,6 +212,42 @@ static void test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them(
     end(&m);
 }
 
+// An average round's interval is not that of a round which missed much, and says nothing of what one round has.
+static void test_one_round_is_as_certain_as_its_snapshots_say(void **state) {
+    static const struct {
+        bool each;
+        unsigned snapshots;
+        double rounds;
+    } cases[] = {{true, 1, 1}, {false, 1, 1}, {false, 10, 0.1}, {false, 4, 0.251}};
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct measured m;
+        begin_as(&m, cases[i].each);
+        double round_ns = (double)m.host.plan->round_ns;
+        uint64_t ns = (uint64_t)(cases[i].rounds * round_ns);
+        for (unsigned n = 0; n < cases[i].snapshots; n++) {
+            set_gauge(&m, "odd", 10, 3);
+            set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0, INFINITY, 0});
+            take(&m, ns);
+        }
+        double half = 3 / sqrt(fmax((double)ns * cases[i].snapshots / round_ns, 1));
+        expect(&m, "odd", 10, 10 - half, 10 + half);
+        end(&m);
+    }
+}
+
+// Takes in a snapshot of the layout that the host has now, with the gauge and the variance of its rounds.
+static void take_of_other(struct measured *m, double gauge, double variance) {
+    snapshot_unref(m->next);
+    m->next = snapshot_new(m->host.layout);
+    assert_non_null(m->next);
+    m->next->start_ns = m->now_ns;
+    m->next->end_ns = m->now_ns += SECOND_NS;
+    set_gauge(m, "odd", gauge, 5);
+    set_many(m, "odd", (struct estimate_rounds_of){variance, 0, INFINITY, 0});
+    assert_int_equal(collected_take(m->collected, m->view, m->next), 0);
+}
+
 // Two rounds under each plan: the sum of four rounds' variances, and each plan's own error that stays, by its rounds.
 static void test_each_plans_rounds_are_as_certain_as_that_plan_says(void **state) {
     (void)state;
@@ -224,18 +260,35 @@ static void test_each_plans_rounds_are_as_certain_as_that_plan_says(void **state
     }
     struct snapshot_layout *other = host_layout(m.host.catalog, 3), *first = m.host.layout;
     m.host.layout = other;
-    for (int round = 0; round < 2; round++) {
-        snapshot_unref(m.next);
-        m.next = snapshot_new(other);
-        assert_non_null(m.next);
-        m.next->start_ns = m.now_ns;
-        m.next->end_ns = m.now_ns += SECOND_NS;
-        set_gauge(&m, "odd", 10, 5);
-        set_many(&m, "odd", (struct estimate_rounds_of){round == 0 ? NAN : 0.12, 0, INFINITY, 0});
-        assert_int_equal(collected_take(m.collected, m.view, m.next), 0);
-    }
+    take_of_other(&m, 10, NAN);
+    take_of_other(&m, 10, 0.12);
     double half = 1.959964 * sqrt((2 * 0.04 + 2 * 0.12) / 16 + (2 * 0.1 / 4) * (2 * 0.1 / 4));
     expect(&m, "odd", 10, 10 - half, 10 + half);
+    m.host.layout = first;
+    snapshot_layout_unref(other);
+    end(&m);
+}
+
+// Where rounds are longer than snapshots, a plan begins without a gauge, and then without a variance.
+static void test_a_plan_that_has_told_nothing_yet_is_as_certain_as_the_one_before(void **state) {
+    (void)state;
+    struct measured m;
+    begin(&m);
+    for (int round = 0; round < 2; round++) {
+        set_gauge(&m, "odd", 10, 5);
+        set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0, INFINITY, 0});
+        take(&m, SECOND_NS);
+    }
+    struct snapshot_layout *other = host_layout(m.host.catalog, 3), *first = m.host.layout;
+    m.host.layout = other;
+    double halves[] = {1.959964 * sqrt(0.04 / 2), 1.959964 * sqrt(0.04 / 3),
+                       1.959964 * sqrt((2 * 0.04 + 2 * 0.12) / 16)};
+    take_of_other(&m, NAN, NAN);
+    expect(&m, "odd", 10, 10 - halves[0], 10 + halves[0]);
+    take_of_other(&m, 10, NAN);
+    expect(&m, "odd", 10, 10 - halves[1], 10 + halves[1]);
+    take_of_other(&m, 10, 0.12);
+    expect(&m, "odd", 10, 10 - halves[2], 10 + halves[2]);
     m.host.layout = first;
     snapshot_layout_unref(other);
     end(&m);
@@ -269,7 +322,9 @@ int main(void) {
         cmocka_unit_test(test_snapshots_within_a_round_do_not_make_it_more_or_less_certain),
         cmocka_unit_test(test_counts_are_those_since_the_beginning_and_unknown_under_another_plan),
         cmocka_unit_test(test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them),
+        cmocka_unit_test(test_one_round_is_as_certain_as_its_snapshots_say),
         cmocka_unit_test(test_each_plans_rounds_are_as_certain_as_that_plan_says),
+        cmocka_unit_test(test_a_plan_that_has_told_nothing_yet_is_as_certain_as_the_one_before),
         cmocka_unit_test(test_there_is_no_interval_where_the_newest_snapshot_knows_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
