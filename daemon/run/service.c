@@ -60,7 +60,6 @@ struct service {
 
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
-    self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
     s->self.status.certificate_expiry_seconds = protection_expiry_seconds(protection_web(s->protection));
     s->readers = (struct readers){.cpus_read = listening_cpus_read, .context = s->listening};
     int r = engines_init(&s->engines, s->setup, &s->self, &s->publisher.newest.shown, now_ns, errors);
@@ -309,12 +308,13 @@ static int on_status(struct text *out, void *context) {
     return engines_tell(&s->engines, s->setup->n_types, out);
 }
 
-// In reverse of service_open.
+// In reverse of service_open: first what outlives the service is written, which waits for the disk for a limited time.
+// The text file's thread may wait for a disk that hangs until systemd kills the service.
 static void service_close(struct service *s) {
+    s->kept = kept_free(s->kept, s->engines.of, s->engines.n);
     publisher_close(&s->publisher);
     s->control = control_free(s->control);
     s->protection = protection_free(s->protection);
-    s->kept = kept_free(s->kept, s->engines.of, s->engines.n);
     s->listening = listening_free(s->listening);
     engines_deinit(&s->engines);
     reload_deinit(&s->reload);
@@ -350,6 +350,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = loop_watchdog_open(&s->watchdog);
     if (r >= 0)
         r = load_setup(options, errors, &s->setup);
+    if (r >= 0)
+        self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), clocks_now_ns());
     if (r >= 0 && options->web.systemd_socket)
         r = inherited_take(&inherited, errors);
     if (r >= 0)
