@@ -12,6 +12,35 @@ static const char HISTORIES_LINE[] = "topdownd kept histories\n";
 // earlier boots, and the kernel's counts of memory were not kept.
 enum { VALUE_BYTES = 4, TAIL_BYTES = 16, SERIES_BYTES_LEAST = 2, MARK_BYTES_LEAST = 3 };
 
+// ---- what can be read again ----
+
+static bool is_within(int64_t value, int64_t max) { return value >= -max && value <= max; }
+
+static bool is_placed(const struct steps_placed *placed, int64_t step_ns) {
+    return is_within(placed->offset_ns, STEPS_OFFSET_MAX) && is_within(placed->last, STEPS_TIME_MAX / step_ns);
+}
+
+static bool is_earlier(const struct steps_earlier *earlier, int64_t end_ns) {
+    bool boots = earlier->boot_ns == INT64_MAX || earlier->boot_ns <= end_ns;
+    return boots && is_within(earlier->end_ns, STEPS_TIME_MAX) && earlier->end_ns <= earlier->boot_ns &&
+           is_within(earlier->offset_ns, STEPS_OFFSET_MAX) && is_placed(&earlier->fine, HISTORY_FINE_NS) &&
+           is_placed(&earlier->coarse, HISTORY_COARSE_NS);
+}
+
+static bool are_times(int64_t begin_ns, int64_t coarse_begin_ns, int64_t end_ns) {
+    return is_within(begin_ns, STEPS_TIME_MAX) && is_within(coarse_begin_ns, STEPS_TIME_MAX) &&
+           is_within(end_ns, STEPS_TIME_MAX) && begin_ns <= end_ns && coarse_begin_ns <= end_ns;
+}
+
+// Within the limits of times: a wall clock that is a century ahead for a while leads beyond them.
+static bool is_readable(const struct kept_history *history) {
+    for (size_t i = 0; i < marks_count(&history->marks); i++)
+        if (!is_within(marks_get(&history->marks, i)->at_ns, STEPS_TIME_MAX))
+            return false;
+    return are_times(history->begin_ns, history->coarse_begin_ns, history->end_ns) &&
+           (!history->earlier.any || is_earlier(&history->earlier, history->end_ns));
+}
+
 // ---- writing ----
 
 static void put_values(struct recording_buffer *out, const float *values, size_t n) {
@@ -55,6 +84,8 @@ static void put_earlier(struct recording_buffer *out, const struct steps_earlier
 
 void kept_put_history(struct recording_buffer *out, const struct kept_history *history) {
     size_t before = out->n;
+    if (!is_readable(history))
+        return;
     bytes_put_varint(out, 1);
     bytes_put_text(out, history->of);
     bytes_put_varint(out, history->kind);
@@ -93,14 +124,10 @@ static void get_values(struct bytes_cursor *in, float *values, size_t n) {
     }
 }
 
-static int64_t get_within(struct bytes_cursor *in, int64_t max) {
-    int64_t value = bytes_get_signed(in);
-    in->bad = in->bad || value < -max || value > max;
-    return in->bad ? 0 : value;
-}
-
 static int64_t get_time(struct bytes_cursor *in, unsigned version) {
-    return version < 2 ? (int64_t)bytes_get_varint(in, STEPS_TIME_MAX) : get_within(in, STEPS_TIME_MAX);
+    int64_t time_ns = version < 2 ? (int64_t)bytes_get_varint(in, STEPS_TIME_MAX) : bytes_get_signed(in);
+    in->bad = in->bad || !is_within(time_ns, STEPS_TIME_MAX);
+    return in->bad ? 0 : time_ns;
 }
 
 static void get_earlier(struct bytes_cursor *in, struct kept_history *history) {
@@ -110,14 +137,13 @@ static void get_earlier(struct bytes_cursor *in, struct kept_history *history) {
     if (!earlier->any)
         return;
     earlier->boot_ns = bytes_get_signed(in);
-    earlier->end_ns = get_within(in, STEPS_TIME_MAX);
-    earlier->offset_ns = get_within(in, STEPS_OFFSET_MAX);
+    earlier->end_ns = bytes_get_signed(in);
+    earlier->offset_ns = bytes_get_signed(in);
     for (int i = 0; i < 2; i++) {
-        placed[i]->offset_ns = get_within(in, STEPS_OFFSET_MAX);
-        placed[i]->last = get_within(in, STEPS_TIME_MAX / HISTORY_COARSE_NS);
+        placed[i]->offset_ns = bytes_get_signed(in);
+        placed[i]->last = bytes_get_signed(in);
     }
-    bool none = earlier->boot_ns == INT64_MAX, within = earlier->boot_ns <= history->end_ns;
-    in->bad = in->bad || earlier->end_ns > earlier->boot_ns || !(none || within);
+    in->bad = in->bad || !is_earlier(earlier, history->end_ns);
 }
 
 static void get_marks(struct bytes_cursor *in, unsigned version, struct marks *marks) {
@@ -150,7 +176,7 @@ static struct kept_history *get_history(struct bytes_cursor *in, unsigned versio
     enum kept_kind kind = (enum kept_kind)bytes_get_varint(in, KEPT_KINDS - 1);
     int64_t begin_ns = get_time(in, version), coarse_begin_ns = version < 2 ? begin_ns : get_time(in, version),
             end_ns = get_time(in, version);
-    bool ends = !in->bad && begin_ns <= end_ns && coarse_begin_ns <= end_ns;
+    bool ends = !in->bad && are_times(begin_ns, coarse_begin_ns, end_ns);
     struct kept_history *history = ends ? kept_history_new(begin_ns, coarse_begin_ns, end_ns) : NULL;
     if (!history)
         return NULL;

@@ -303,8 +303,27 @@ static void test_a_history_of_version_1_is_read(void **state) {
     recording_buffer_deinit(&out);
 }
 
+// As the writer would, if it wrote all.
+static void put_times(struct recording_buffer *out, int64_t begin_ns, int64_t end_ns,
+                      const struct steps_earlier *earlier) {
+    const int64_t times[] = {earlier->boot_ns,        earlier->end_ns,    earlier->offset_ns,
+                             earlier->fine.offset_ns, earlier->fine.last, earlier->coarse.offset_ns,
+                             earlier->coarse.last};
+    bytes_put_varint(out, 1);
+    bytes_put_text(out, "");
+    bytes_put_varint(out, KEPT_CORES);
+    bytes_put_signed(out, begin_ns);
+    bytes_put_signed(out, begin_ns);
+    bytes_put_signed(out, end_ns);
+    bytes_put_varint(out, earlier->any);
+    for (size_t i = 0; i < sizeof times / sizeof times[0] && earlier->any; i++)
+        bytes_put_signed(out, times[i]);
+    bytes_put_varint(out, 0); // marks
+    bytes_put_varint(out, 0); // series
+}
+
 // Times with which arithmetic would overflow, and boots that nobody can have had.
-static void test_times_that_nobody_wrote_are_refused(void **state) {
+static void test_times_that_nobody_writes_are_refused(void **state) {
     (void)state;
     static const struct {
         int64_t begin_ns, end_ns;
@@ -317,7 +336,8 @@ static void test_times_that_nobody_wrote_are_refused(void **state) {
         {0, 10, {.any = true, .boot_ns = 5, .end_ns = 6}},
         {0, 10, {.any = true, .boot_ns = 5, .offset_ns = STEPS_OFFSET_MAX + 1}},
         {0, 10, {.any = true, .boot_ns = 5, .fine.offset_ns = -STEPS_OFFSET_MAX - 1}},
-        {0, 10, {.any = true, .boot_ns = 5, .coarse.last = INT64_MAX}},
+        {0, 10, {.any = true, .boot_ns = 5, .fine.last = -STEPS_TIME_MAX / HISTORY_FINE_NS - 1}},
+        {0, 10, {.any = true, .boot_ns = 5, .coarse.last = STEPS_TIME_MAX / HISTORY_COARSE_NS + 1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct recording_buffer out = {0};
@@ -327,11 +347,40 @@ static void test_times_that_nobody_wrote_are_refused(void **state) {
         history->end_ns = cases[i].end_ns;
         history->earlier = cases[i].earlier;
         kept_begin_histories(&out, &STAMP);
-        kept_put_history(&out, history);
+        kept_put_history(&out, history); // nothing
+        assert_int_equal(kept_end_histories(&out), 0);
+        assert_int_equal(read_histories(out.bytes, out.n), 0);
+        kept_begin_histories(&out, &STAMP);
+        put_times(&out, cases[i].begin_ns, cases[i].end_ns, &cases[i].earlier);
         assert_int_equal(kept_end_histories(&out), 0);
         assert_int_equal(read_histories(out.bytes, out.n), -EBADMSG);
         recording_buffer_deinit(&out);
         kept_history_free(history);
+    }
+}
+
+// Its steps are left out where even the limits of times are passed, and others stay.
+static void test_a_clock_that_is_years_ahead_leaves_a_file_that_can_be_read(void **state) {
+    (void)state;
+    static const int64_t year_ns = INT64_C(31557600) * 1000000000, ahead_years[] = {0, 3, 70, 100};
+    for (size_t i = 0; i < sizeof ahead_years / sizeof ahead_years[0]; i++) {
+        struct recording_buffer out = {0};
+        struct kept_stamp stamp;
+        struct kept_histories histories;
+        struct kept_history *history = kept_history_new(0, 0, 1000000000000);
+        assert_non_null(history);
+        struct kept_history *moved = kept_history_reboot(history, 0, ahead_years[i] * year_ns, 30000000000);
+        kept_begin_histories(&out, &STAMP);
+        if (moved)
+            kept_put_history(&out, moved);
+        kept_put_history(&out, history);
+        assert_int_equal(kept_end_histories(&out), 0);
+        assert_int_equal(kept_read_histories(out.bytes, out.n, &stamp, &histories), 0);
+        assert_int_equal(histories.n, ahead_years[i] < 73 ? 2 : 1);
+        kept_histories_deinit(&histories);
+        kept_history_free(moved);
+        kept_history_free(history);
+        recording_buffer_deinit(&out);
     }
 }
 
@@ -412,7 +461,8 @@ int main(void) {
         cmocka_unit_test(test_histories_come_back_as_they_were),
         cmocka_unit_test(test_what_is_of_earlier_boots_and_what_the_kernel_counts_come_back),
         cmocka_unit_test(test_a_history_of_version_1_is_read),
-        cmocka_unit_test(test_times_that_nobody_wrote_are_refused),
+        cmocka_unit_test(test_times_that_nobody_writes_are_refused),
+        cmocka_unit_test(test_a_clock_that_is_years_ahead_leaves_a_file_that_can_be_read),
         cmocka_unit_test(test_a_file_is_of_this_boot_of_an_earlier_one_or_of_others),
         cmocka_unit_test(test_histories_that_are_cut_or_have_a_flipped_bit_are_refused),
         cmocka_unit_test(test_a_history_that_has_no_room_is_left_out_whole),
