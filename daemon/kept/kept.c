@@ -101,8 +101,6 @@ static const char *why(int r) {
         return "it is damaged";
     case -EFBIG:
         return "it is larger than any that topdownd writes";
-    case -ETIMEDOUT:
-        return "the disk takes too long";
     case -EINVAL:
     case -ELOOP:
         return "it is no regular file";
@@ -112,7 +110,10 @@ static const char *why(int r) {
 }
 
 static void log_refusal(const struct kept_file *file, int r) {
-    if (r < 0 && r != -ENOENT)
+    if (r == -ETIMEDOUT)
+        log_warning("%s could not be read: the disk takes too long. topdownd begins anew, and leaves it as %s.unread",
+                    kept_file_path(file), kept_file_path(file));
+    else if (r < 0 && r != -ENOENT)
         log_warning("%s cannot be used: %s. topdownd begins anew, and will write over it", kept_file_path(file),
                     why(r));
 }

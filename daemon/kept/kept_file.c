@@ -17,7 +17,7 @@
 enum { FILE_MODE = 0640 }; // as the folder's: root and the group
 
 struct kept_file {
-    char *folder, *path, *beside;
+    char *folder, *path, *beside, *unread;
     pthread_t thread;
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
@@ -25,6 +25,7 @@ struct kept_file {
     bool waits, ends, ended; // bytes wait; the thread is to end; it has
     bool given_up;           // nobody waits for it any more: the thread frees it, and says nothing after the log's end
     int error;               // negative errno of the last time
+    bool late;               // the file could not be read in time: it may be good, and gets another name
     struct reading {
         size_t max;     // 0: nothing is to be read
         uint8_t *bytes; // the answer
@@ -80,6 +81,7 @@ int kept_file_read(struct kept_file *file, size_t max, uint8_t **bytes, size_t *
     while (file->reading.r > 0 && late == 0)
         late = pthread_cond_timedwait(&file->changed, &file->lock, &until);
     int r = file->reading.r > 0 ? -ETIMEDOUT : file->reading.r;
+    file->late = r == -ETIMEDOUT;
     if (r == 0) {
         *bytes = file->reading.bytes;
         *n = file->reading.n;
@@ -114,7 +116,7 @@ static void sync_folder(const char *folder) {
 }
 
 // What stands beside the file is left over. A link that somebody has put there is not followed.
-static int write_file(const struct kept_file *file, const struct recording_buffer *bytes) {
+static int write_file(const struct kept_file *file, bool late, const struct recording_buffer *bytes) {
     if (unlink(file->beside) < 0 && errno != ENOENT)
         return -errno;
     int fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
@@ -124,6 +126,8 @@ static int write_file(const struct kept_file *file, const struct recording_buffe
     if (r == 0 && fsync(fd) < 0)
         r = -errno;
     if (close(fd) < 0 && r == 0)
+        r = -errno;
+    if (r == 0 && late && rename(file->path, file->unread) < 0 && errno != ENOENT)
         r = -errno;
     if (r == 0 && rename(file->beside, file->path) < 0)
         r = -errno;
@@ -135,6 +139,7 @@ static int write_file(const struct kept_file *file, const struct recording_buffe
 }
 
 static void free_names(struct kept_file *file) {
+    free(file->unread);
     free(file->beside);
     free(file->path);
     free(file->folder);
@@ -177,10 +182,12 @@ static void do_write(struct kept_file *file) {
     struct recording_buffer bytes = file->waiting;
     file->waiting = (struct recording_buffer){0};
     file->waits = false;
+    bool late = file->late;
     pthread_mutex_unlock(&file->lock);
-    int r = write_file(file, &bytes);
+    int r = write_file(file, late, &bytes);
     recording_buffer_deinit(&bytes);
     pthread_mutex_lock(&file->lock);
+    file->late = file->late && (r < 0 || !late);
     note(file, r);
 }
 
@@ -241,7 +248,9 @@ int kept_file_new(const char *folder, const char *name, struct kept_file **out) 
         file->path = NULL;
     if (asprintf(&file->beside, "%s/.%s.new", folder, name) < 0)
         file->beside = NULL;
-    int r = file->folder && file->path && file->beside ? start(file) : -ENOMEM;
+    if (asprintf(&file->unread, "%s/%s.unread", folder, name) < 0)
+        file->unread = NULL;
+    int r = file->folder && file->path && file->beside && file->unread ? start(file) : -ENOMEM;
     if (r < 0) {
         free_names(file);
         return r;

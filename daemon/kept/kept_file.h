@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_DAEMON_KEPT_KEPT_FILE_H
 #define TOPDOWND_DAEMON_KEPT_KEPT_FILE_H
 
-// A file of what outlives the process. A thread of its own writes it, so that a disk that is slow or hangs delays no
+// A file of what outlives the process. A thread of its own reads and writes it, so that a disk that is slow or hangs delays no
 // measurement. Each time the whole file is written beside the old one, put on the disk, and renamed into its place, so
 // that a crash or a power failure leaves one of the two.
 
@@ -22,7 +22,8 @@ const char *kept_file_path(const struct kept_file *file);
 
 // Has the thread read the present file, of at most `max` bytes, for free(). Once, and before the first kept_file_put.
 // Returns 0, or a negative errno: -ENOENT if there is none, -EFBIG if it is larger, -EINVAL if it is no regular file,
-// -ETIMEDOUT if the disk does not answer within KEPT_WAIT_SECONDS.
+// -ETIMEDOUT if the disk does not answer within KEPT_WAIT_SECONDS: then the first write leaves the present file under
+// the name NAME.unread.
 int kept_file_read(struct kept_file *file, size_t max, uint8_t **bytes, size_t *n);
 
 // Takes the bytes over, and leaves the buffer empty: they are written soon, instead of those that wait.

@@ -252,6 +252,36 @@ static void test_a_disk_that_hangs_is_given_up_and_the_files_wait_together(void 
     }
 }
 
+// It may be good: the disk was busy with something else when the host began.
+static void test_a_file_that_could_not_be_read_in_time_is_not_written_over(void **state) {
+    (void)state;
+    struct place place;
+    char unread[128], text[8] = "";
+    uint8_t *bytes = NULL;
+    size_t n;
+    begin(&place);
+    (void)snprintf(unread, sizeof unread, "%s.unread", place.path);
+    let_it_hang();
+    put(&place, "one");
+    wait_until_it_hangs(1);
+    assert_int_equal(kept_file_read(place.file, 100, &bytes, &n), -ETIMEDOUT);
+    assert_null(bytes);
+    let_it_go(2); // of the file and its folder
+    put(&place, "two");
+    again(&place);
+    expect(&place, "two");
+    int fd = open(unread, O_RDONLY);
+    assert_int_equal(read(fd, text, sizeof text), 3);
+    assert_string_equal(text, "one");
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(unlink(unread), 0);
+    put(&place, "three");
+    again(&place);
+    expect(&place, "three");
+    assert_int_equal(access(unread, F_OK), -1); // this one was read, or nobody wanted it
+    end(&place);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_put_last_is_there_after_the_end),
@@ -262,6 +292,7 @@ int main(void) {
         cmocka_unit_test(test_what_a_crash_left_beside_the_file_is_in_nobodys_way),
         cmocka_unit_test(test_a_folder_that_nobody_can_write_to_ends_nothing),
         cmocka_unit_test(test_a_disk_that_hangs_is_given_up_and_the_files_wait_together),
+        cmocka_unit_test(test_a_file_that_could_not_be_read_in_time_is_not_written_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
