@@ -208,7 +208,7 @@ static void mark_past(struct history *history, const struct kept_history *kept, 
     if (booted)
         (void)snprintf(text, sizeof text, "the host was booted: nothing was measured until topdownd began");
     else if (kept->meanwhile)
-        (void)snprintf(text, sizeof text, "topdownd was killed: nothing is known of the %.3g s before it began",
+        (void)snprintf(text, sizeof text, "topdownd was killed: nothing is known of the %.*f s before it began", digits,
                        seconds);
     else
         (void)snprintf(text, sizeof text, "topdownd did not run for %.*f s", digits, seconds);

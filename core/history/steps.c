@@ -8,8 +8,6 @@
 
 enum { STEPS_N = HISTORY_FINE_N + HISTORY_COARSE_N };
 
-#define CLOCK_STEP_NS INT64_C(1000000000)
-
 int steps_init(struct steps *steps, size_t series_max) {
     *steps = (struct steps){.series_max = series_max, .series = calloc(series_max, sizeof *steps->series)};
     return steps->series ? 0 : -ENOMEM;
@@ -172,12 +170,16 @@ static void move_series(struct steps *steps, size_t series, const struct ring *r
         *point_of(steps, series, ring, step) = moved[place_of(ring, step)];
 }
 
+static bool is_small(int64_t span_ns, int64_t limit_ns) { return span_ns > -limit_ns && span_ns < limit_ns; }
+
 // Steps of this boot keep their places: those of earlier ones come before them.
 static void move_steps(struct steps *steps, bool coarse, int64_t wall_offset_ns) {
     struct ring ring = ring_of(coarse);
     struct steps_placed *placed = coarse ? &steps->earlier.coarse : &steps->earlier.fine;
-    int64_t own = steps_step(steps->earlier.boot_ns, ring.step_ns),
-            by = steps_round(placed->offset_ns - wall_offset_ns, ring.step_ns);
+    int64_t own = steps_step(steps->earlier.boot_ns, ring.step_ns), away_ns = placed->offset_ns - wall_offset_ns,
+            by = steps_round(away_ns, ring.step_ns);
+    if (is_small(away_ns, ring.step_ns / 2 + STEPS_CLOCK_NS))
+        return; // else a clock that is kept in time moves them to and fro
     if (by > own - 1 - placed->last)
         by = own - 1 - placed->last > 0 ? own - 1 - placed->last : 0;
     if (by == 0)
@@ -198,7 +200,7 @@ int64_t steps_follow_clock(struct steps *steps, int64_t wall_offset_ns) {
     int64_t by = earlier->offset_ns - wall_offset_ns, most = earlier->boot_ns - 1 - earlier->end_ns;
     if (by > most)
         by = most;
-    if (by > -CLOCK_STEP_NS && by < CLOCK_STEP_NS)
+    if (is_small(by, STEPS_CLOCK_NS))
         return 0; // so are clocks kept in time
     earlier->end_ns += by;
     earlier->offset_ns -= by;

@@ -7,7 +7,8 @@
 //
 // Times are those of the monotonic clock, which begins near 0 when the host boots: what was before the boot is below 0.
 // Steps of earlier boots stay at their time of day. They move by whole steps if the wall clock is set, and are right to
-// half a step, or to one where those of this boot begin.
+// half a step and a second, or to one where those of this boot begin.
+// What a clock that is ahead moves out of the hour or the day is lost, also if the clock is set right soon.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,9 @@ struct steps_point {
 // Times, and offsets between the monotonic clock and the epoch, are at most so far from 0: their sums have room.
 #define STEPS_TIME_MAX (INT64_MAX / 4)
 #define STEPS_OFFSET_MAX (INT64_MAX / 2 - HISTORY_COARSE_NS)
+
+// By less than that, wall clocks go to and fro as they are kept in time.
+#define STEPS_CLOCK_NS INT64_C(1000000000)
 
 // What is of earlier boots.
 struct steps_earlier {

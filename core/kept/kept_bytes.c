@@ -9,7 +9,6 @@ static const char VERDICTS_LINE[] = "topdownd kept verdicts\n";
 
 enum { VERDICT_BYTES_LEAST = 21 };
 
-#define CLOCK_STEP_NS INT64_C(1000000000)
 #define SECONDS_MAX 1e11 // no time of day, and no span, is longer
 
 int kept_write_verdicts(const struct kept_stamp *stamp, const struct kept_verdicts *verdicts,
@@ -68,7 +67,7 @@ int kept_read_verdicts(const uint8_t *bytes, size_t n, struct kept_stamp *stamp,
 
 void kept_follow_clock(struct kept_verdicts *verdicts, const struct kept_stamp *stamp, int64_t wall_offset_ns) {
     int64_t step_ns = (int64_t)((uint64_t)wall_offset_ns - (uint64_t)stamp->wall_offset_ns); // wraps: anybody wrote it
-    if (step_ns > -CLOCK_STEP_NS && step_ns < CLOCK_STEP_NS)
+    if (step_ns > -STEPS_CLOCK_NS && step_ns < STEPS_CLOCK_NS)
         return;
     for (size_t i = 0; i < verdicts->n; i++)
         verdicts->all[i].since_seconds += (double)step_ns * 1e-9;

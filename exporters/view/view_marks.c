@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCK_STEP_NS INT64_C(1000000000) // less than that is how clocks are kept in time
-#define SAME_NS 1000000.0                 // seconds since the epoch in a double have no digits for less
+#include "core/history/steps.h"
+
+#define SAME_NS 1000000.0 // seconds since the epoch in a double have no digits for less
 
 __attribute__((format(printf, 4, 5))) static void mark(const struct view_marks *marks, struct marks *out,
                                                        enum mark_kind kind, const char *format, ...) {
@@ -87,7 +88,7 @@ static void notice_time(struct view_marks *marks, const struct view *view, const
     if (!isfinite(wall))
         return;
     int64_t offset = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
-    if (marks->told_time && llabs(offset - marks->wall_offset_ns) > CLOCK_STEP_NS)
+    if (marks->told_time && llabs(offset - marks->wall_offset_ns) > STEPS_CLOCK_NS)
         mark(marks, out, MARK_CLOCK, "the clock was set by %+.3g s", (double)(offset - marks->wall_offset_ns) * 1e-9);
     marks->told_time = true;
     marks->wall_offset_ns = offset;
@@ -113,7 +114,7 @@ static bool is_marked(const struct marks *marks, int64_t at_ns, const char *text
     for (size_t i = marks_count(marks); i-- > 0;) {
         const struct mark *mark = marks_get(marks, i);
         if (mark->kind == MARK_VERDICT)
-            return at_ns < mark->at_ns + CLOCK_STEP_NS && strcmp(mark->text, text) == 0;
+            return at_ns < mark->at_ns + STEPS_CLOCK_NS && strcmp(mark->text, text) == 0;
     }
     return false;
 }

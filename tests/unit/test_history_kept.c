@@ -76,10 +76,10 @@ static void test_who_was_killed_is_not_said_to_have_slept(void **state) {
     past.history = history_new(HISTORY_SERIES_MAX);
     assert_non_null(past.history);
     history_restore(past.history, kept);
-    past.snapshot->end_ns += 125 * SECOND_NS;
+    past.snapshot->end_ns += 1250 * SECOND_NS;
     take_after(&past, 1);
     assert_string_equal(marks_get(history_marks(past.history), 0)->text,
-                        "topdownd was killed: nothing is known of the 125 s before it began");
+                        "topdownd was killed: nothing is known of the 1250 s before it began");
     end(&past);
 }
 
@@ -232,6 +232,28 @@ static void test_a_wall_clock_that_is_set_after_the_boot_leaves_all_times_right(
     }
 }
 
+// NTP moves a clock by fractions of a second all the time. Half a step is where it would matter.
+static void test_a_clock_that_is_kept_in_time_moves_no_steps(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    take_after(&past, 0);
+    measure_step(&past, 10);
+    reboot(&past, 94, 0);
+    measure_step(&past, 40);
+    struct steps_range range = history_range(past.history, false);
+    for (int i = 0; i < 60; i++) { // through half a step, wherever the boot has left it
+        int64_t before = history_range(past.history, false).first;
+        set_clock(&past, 0.3);
+        int64_t ahead = history_range(past.history, false).first;
+        set_clock(&past, -0.2);
+        assert_true(history_range(past.history, false).first == ahead);
+        assert_true(ahead == before || ahead == before - 1);
+    }
+    assert_true(history_range(past.history, false).first < range.first); // by six seconds in all
+    end(&past);
+}
+
 static void test_a_restart_before_the_clock_is_set_knows_what_is_of_the_boot_before(void **state) {
     (void)state;
     struct past past;
@@ -274,6 +296,7 @@ int main(void) {
         cmocka_unit_test(test_a_boot_is_a_gap_and_what_was_before_stays_at_its_time),
         cmocka_unit_test(test_long_steps_outlive_boots_and_the_day_ends),
         cmocka_unit_test(test_a_wall_clock_that_is_set_after_the_boot_leaves_all_times_right),
+        cmocka_unit_test(test_a_clock_that_is_kept_in_time_moves_no_steps),
         cmocka_unit_test(test_a_restart_before_the_clock_is_set_knows_what_is_of_the_boot_before),
         cmocka_unit_test(test_a_clock_that_is_set_without_a_boot_moves_all_times_as_before),
     };
