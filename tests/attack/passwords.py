@@ -3,8 +3,7 @@
 """The attack on passwords: clients that guess as fast as they can, while new scrapers come with right ones.
 
     tests/attack/passwords.py DAEMON SOURCE_ROOT [--addresses 2] [--threads 4] [--scrapers 20] [--hash-cost 10] [--same-address]
-        [--random-names]
-                              [--beside /usr/bin/prometheus-node-exporter]
+                              [--random-names] [--beside /usr/bin/prometheus-node-exporter]
 
 It starts a daemon of its own on the loopback, guesses from 127.0.0.2 and those after it, and ends when all scrapers
 have had their first try (after a minute and a half at most). Each scraper has a name of its own, so that its password
