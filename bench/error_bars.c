@@ -73,7 +73,8 @@ struct work {
 // Of a table.
 struct counts {
     size_t cells, narrow, sure, wide, told;
-    double logs; // of the widths of cells that are told
+    double logs;         // of the widths of cells that are told
+    double absent, poor; // sums of the cells' shares
 };
 
 static void run_one(void *context, unsigned run) {
@@ -100,6 +101,8 @@ static void print_cell(const struct choice *choice, const char *spec, const char
     counts->narrow += narrow;
     counts->sure += sure;
     counts->wide += wide;
+    counts->absent += cell->absent;
+    counts->poor += cell->poor;
     if (cell->half > 0 && cell->wanted > 0) {
         counts->told++;
         counts->logs += log(cell->half / cell->wanted);
@@ -213,23 +216,36 @@ static bool choose(int argc, char **argv, struct choice *choice) {
     return choice->runs >= 1 && choice->runs <= RUNS_MAX && choice->jobs >= 1 && choice->jobs <= JOBS_MAX;
 }
 
+struct limit {
+    size_t narrow;
+    double width, absent, poor; // means of the cells, the latter in %
+};
+
+static bool meets(const struct counts *counts, const struct limit *limit) {
+    double cells = (double)counts->cells;
+    return counts->narrow <= limit->narrow && exp(counts->logs / (double)counts->told) <= limit->width &&
+           100 * counts->absent / cells <= limit->absent && 100 * counts->poor / cells <= limit->poor;
+}
+
 // Prints what the tables come to. False if a slice is worse than it was, by more than another compiler's rounding makes
-// it: there are that many too narrow cells at most, and they are at most that wide on average.
+// it: there are that many too narrow cells at most, and they are at most that wide on average. What has no interval is
+// in neither, so that little may be absent, or of no use.
 static bool check(const struct choice *choice, const struct counts *counts) {
-    static const struct {
-        size_t narrow;
-        double width;
-    } limits[TABLES] = {{4, 2.8}, {5, 2.65}, {8, 2.25}};
+    static const struct limit limits[TABLES] = {{4, 2.8, 7, 8}, {5, 2.65, 1.5, 4.5}, {8, 2.25, 1, 18.5}};
     bool slice = choice->runs == SLICE_RUNS && !choice->spec && !choice->load && choice->seconds == 0, met = true;
     printf("\n");
     for (size_t t = 0; t < TABLES; t++) {
-        double width = exp(counts[t].logs / (double)counts[t].told);
+        double cells = (double)counts[t].cells;
         if (counts[t].cells == 0)
             continue;
-        printf("%-12s %zu cells, %zu too narrow, %zu with nearly all inside, %zu too wide; %.2f times as wide\n",
-               TABLE_NAMES[t], counts[t].cells, counts[t].narrow, counts[t].sure, counts[t].wide, width);
-        if (slice && (counts[t].narrow > limits[t].narrow || !(width <= limits[t].width))) {
-            printf("MISSED: at most %zu too narrow, %.2f times as wide\n", limits[t].narrow, limits[t].width);
+        printf("%-12s %zu cells, %zu too narrow, %zu with nearly all inside, %zu too wide; %.2f times as wide; "
+               "%.2f %% absent, %.2f %% poor\n",
+               TABLE_NAMES[t], counts[t].cells, counts[t].narrow, counts[t].sure, counts[t].wide,
+               exp(counts[t].logs / (double)counts[t].told), 100 * counts[t].absent / cells,
+               100 * counts[t].poor / cells);
+        if (slice && !meets(&counts[t], &limits[t])) {
+            printf("MISSED: at most %zu too narrow, %.2f times as wide, %.1f %% absent, %.1f %% poor\n",
+                   limits[t].narrow, limits[t].width, limits[t].absent, limits[t].poor);
             met = false;
         }
     }
@@ -238,7 +254,7 @@ static bool check(const struct choice *choice, const struct counts *counts) {
 
 int main(int argc, char **argv) {
     struct choice choice;
-    struct counts counts[TABLES] = {{0, 0, 0, 0, 0, 0}};
+    struct counts counts[TABLES] = {{0, 0, 0, 0, 0, 0, 0, 0}};
     if (!choose(argc, argv, &choice)) {
         (void)fprintf(stderr, "bench_error_bars: see bench/error_bars.c\n");
         return 2;
