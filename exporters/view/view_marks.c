@@ -82,14 +82,15 @@ static void notice_time(struct view_marks *marks, const struct view *view, const
                         struct marks *out) {
     double wall = snapshot->taken_seconds, gap = snapshot->values[snapshot_uncovered(view->layout, 0, UNCOVERED_GAP)];
     if (gap > marks->gap_seconds)
-        mark(marks, out, MARK_GAP, "nothing was measured for a while: %.3g CPU seconds", gap - marks->gap_seconds);
+        mark(marks, out, MARK_GAP, "nothing was measured for a while: %.*f CPU seconds",
+             gap - marks->gap_seconds < 10 ? 2 : 0, gap - marks->gap_seconds);
     if (isfinite(gap))
         marks->gap_seconds = gap;
     if (!isfinite(wall))
         return;
     int64_t offset = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
     if (marks->told_time && llabs(offset - marks->wall_offset_ns) > STEPS_CLOCK_NS)
-        mark(marks, out, MARK_CLOCK, "the clock was set by %+.3g s", (double)(offset - marks->wall_offset_ns) * 1e-9);
+        mark(marks, out, MARK_CLOCK, "the clock was set by %+.0f s", (double)(offset - marks->wall_offset_ns) * 1e-9);
     marks->told_time = true;
     marks->wall_offset_ns = offset;
 }
