@@ -299,15 +299,16 @@ static void report_all(const struct contest *contest) {
             report(contest, i, program_traced_calls(traces[i]) / STRACE_SECONDS);
 }
 
-// What is wanted, and where a regression of a quarter fails.
+// What is wanted, and where a regression of a quarter fails. Runs of one program differ by a tenth on a machine that
+// does nothing else, where the least program is cheaper than beside others.
 struct comparison {
     int ours, least;
     bool scraped;
     double goal, limit;
 };
-static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.7},
-                                                {STANDING, LEAST, true, 1.4, 1.8},
-                                                {ROTATING, BARE, true, 1.15, 1.65},
+static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.9},
+                                                {STANDING, LEAST, true, 1.4, 2.0},
+                                                {ROTATING, BARE, true, 1.15, 1.75},
                                                 {STANDING, EXPORTER, true, 1.0 / 3, 0.42}};
 
 // The median over windows of what one program costs by what another one does; `each`: for each call to the PMU.
