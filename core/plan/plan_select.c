@@ -228,6 +228,23 @@ static bool in_pieces(const struct plan_draft *draft, const struct plan_set *set
     return lacks;
 }
 
+// Makes the set the metric's item, or says why it cannot be measured. Counts that others read apart need fit nothing.
+static void place_set(struct plan_draft *draft, size_t index, const struct plan_set *set, unsigned weight,
+                      bool level1) {
+    struct plan_metric *metric = &draft->plan->metrics[index];
+    bool apart = draft->request->apart;
+    struct fit_reason why;
+    bool fits = apart || plan_draft_fits(draft, set, &why);
+    if (!fits && plan_standing_spreads(draft, metric->metric, set))
+        new_item(draft, index, set, weight, level1);
+    else if (!level1 && !apart && parted_by_vendor(draft, set, metric))
+        return;
+    else if (!fits && !(level1 && split_fits(draft)))
+        plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
+    else
+        new_item(draft, index, set, weight, level1);
+}
+
 // The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.
 static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) {
     struct plan_metric *metric = &draft->plan->metrics[index];
@@ -241,7 +258,6 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
         return 0;
     }
     struct plan_set set = {0};
-    struct fit_reason why;
     int r = level1 ? level1_set(draft, &set) : 0;
     if (r == 0 && level1 && in_pieces(draft, &set, metric)) {
         set = (struct plan_set){0};
@@ -268,15 +284,8 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
                     "an hour at last");
     else if (lacks_event(draft, &set, metric))
         return 0;
-    else if (!draft->request->apart && !plan_draft_fits(draft, &set, &why) &&
-             plan_standing_spreads(draft, metric->metric, &set))
-        new_item(draft, index, &set, weight, level1);
-    else if (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric))
-        return 0;
-    else if (!draft->request->apart && !plan_draft_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
-        plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     else
-        new_item(draft, index, &set, weight, level1);
+        place_set(draft, index, &set, weight, level1);
     return 0;
 }
 

@@ -85,6 +85,24 @@ static void test_a_metrics_events_are_in_one_group_and_groups_are_few(void **sta
     catalog_free(catalog);
 }
 
+// Others had counters for what they have counted, whatever this host has.
+static void test_a_metric_of_others_counts_needs_no_counters_here(void **state) {
+    (void)state;
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "many", "(A + B + C + D + E) / F", NULL);
+    group_of(builder, "All", "many");
+    struct catalog *catalog = catalog_builder_finish(builder);
+    struct plan_request request = {.catalog = catalog, .general_counters = 4, .slot_ns = SLOT_NS, .idle = 0.1};
+    for (unsigned apart = 0; apart < 2; apart++) {
+        request.apart = apart > 0;
+        struct plan *plan = build_plan(&request);
+        assert_int_equal(plan->n_metrics, 1);
+        assert_int_equal(plan_metric_planned(&plan->metrics[0]), apart);
+        plan_free(plan);
+    }
+    catalog_free(catalog);
+}
+
 static void test_the_level_1_categories_are_one_unit(void **state) {
     (void)state;
     struct catalog_builder *builder = empty_builder();
@@ -375,6 +393,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_plans_obey_every_rule),
         cmocka_unit_test(test_a_metrics_events_are_in_one_group_and_groups_are_few),
+        cmocka_unit_test(test_a_metric_of_others_counts_needs_no_counters_here),
         cmocka_unit_test(test_the_level_1_categories_are_one_unit),
         cmocka_unit_test(test_one_selected_category_brings_the_events_of_all),
         cmocka_unit_test(test_a_metric_in_two_selected_groups_appears_once),
