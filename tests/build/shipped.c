@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <glob.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/spec/spec_json.h"
@@ -25,6 +26,17 @@ struct catalog *shipped_load(const char *path) {
         spec_json_add("specs/software.json", &errors, builder) != 0)
         fail_msg("%s", errors.items[0].text);
     return catalog_builder_finish(builder);
+}
+
+cJSON *shipped_json(const char *path) {
+    struct errors errors = {0};
+    char *text;
+    if (spec_json_print(path, &errors, &text) < 0)
+        fail_msg("%s: %s", path, errors.items[0].text);
+    cJSON *json = cJSON_Parse(text);
+    free(text);
+    assert_non_null(json);
+    return json;
 }
 
 void shipped_for_every_cpu(void (*check)(struct catalog *catalog)) {

@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Any bytes are a web configuration that is refused with an error, or accepted and
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes are a web configuration that is refused with an error, or accepted and
 // consistent.
 #include <errno.h>
 #include <stdint.h>

@@ -18,6 +18,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
+#include "tests/build/shipped.h"
 
 // The vendor's own files, which are beside the repository and not part of it: every file loads, and every metric has
 // the value that Python computes for its formula. The shipped specs of Arm's cores agree, in different words.
@@ -333,17 +334,6 @@ static cJSON *read_json(const char *path) {
     return json;
 }
 
-// One of ours, with what it has of its family.
-static cJSON *read_spec(const char *path) {
-    static struct errors errors;
-    char *text;
-    assert_int_equal(spec_json_print(path, &errors, &text), 0);
-    cJSON *json = cJSON_Parse(text);
-    free(text);
-    assert_non_null(json);
-    return json;
-}
-
 static uint64_t common_event(const cJSON *list, const char *name) {
     const cJSON *item;
     cJSON_ArrayForEach(item, list) {
@@ -416,7 +406,7 @@ static void collect_sentences(struct sentences *sentences, const cJSON *json) {
 
 static struct sentences sentences_of(const char *path) {
     struct sentences sentences = {0};
-    cJSON *json = strncmp(path, "specs/", 6) == 0 ? read_spec(path) : read_json(path);
+    cJSON *json = strncmp(path, "specs/", 6) == 0 ? shipped_json(path) : read_json(path);
     collect_sentences(&sentences, json);
     cJSON_Delete(json);
     return sentences;

@@ -14,6 +14,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
+#include "tests/build/shipped.h"
 
 // What the shipped specs of Arm's cores share with the vendor's files besides codes and formulas (test_arm_specs.c):
 // the decision tree, and the file for each core. And what they do not share: the texts.
@@ -53,15 +54,9 @@ static cJSON *read_json(const char *path) {
 }
 
 static cJSON *read_ours(const struct core *core) {
-    static struct errors errors;
-    char path[128], *text;
+    char path[128];
     (void)snprintf(path, sizeof path, "specs/%s.json", core->name);
-    if (spec_json_print(path, &errors, &text) < 0)
-        fail_msg("%s: %s", path, errors.items[0].text);
-    cJSON *json = cJSON_Parse(text);
-    free(text);
-    assert_non_null(json);
-    return json;
+    return shipped_json(path);
 }
 
 static cJSON *read_arms(const struct core *core) {

@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Standard algorithms: CRC-32 and FNV-1a against values from their authors and
+// SPDX-License-Identifier: Apache-2.0
+//
+// Standard algorithms: CRC-32 and FNV-1a against values from their authors and
 // zlib, UTF-8 against the Unicode standard; and growing arrays.
 #include <setjmp.h>
 #include <stdarg.h>

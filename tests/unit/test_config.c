@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The meaning of a configuration, value by value, and the profile of each host.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The meaning of a configuration, value by value, and the profile of each host.
 // test_config_errors.c tests refusals, test_config_load.c files and merging.
 #include <math.h>
 #include <setjmp.h>
@@ -10,31 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/yaml/config.h"
-
-static struct config *parse_bytes(const char *text, size_t length) {
-    struct errors errors = {0};
-    struct config *config = NULL;
-    char line[ERROR_LINE_MAX];
-    int r = config_parse("test.yaml", text, length, &errors, &config);
-    for (size_t i = 0; i < errors.n; i++) {
-        (void)error_format(&errors.items[i], line, sizeof line);
-        print_error("%s\n", line);
-    }
-    assert_int_equal(r, 0);
-    assert_non_null(config);
-    return config;
-}
-
-static struct config *parse(const char *text) { return parse_bytes(text, strlen(text)); }
-
-static const struct config_profile *profile_of(const struct config *config, const char *name) {
-    for (size_t i = 0; i < config->n_profiles; i++)
-        if (strcmp(config->profiles[i].name, name) == 0)
-            return &config->profiles[i];
-    fail_msg("no profile %s", name);
-    return NULL;
-}
+#include "tests/unit/config_parsed.h"
 
 static void assert_is_default(const struct config *config) {
     static const char *const groups[] = {"Defaults", "Software"};
@@ -404,55 +382,6 @@ static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **
     config_free(config);
 }
 
-static void test_a_key_has_the_place_where_it_is_set_for_a_profile(void **state) {
-    (void)state;
-    struct config *config =
-        parse("idle: 20%\ninterval: 5s\ncounters: {reserve: 1}\ntextfile: {path: /a, interval: 20s}\n"
-              "profiles:\n  a: {groups: [], idle: 30%}\n  b: {groups: []}\n"
-              "uncore: {groups: [memory,\n io]}\n");
-    const struct config_profile *a = profile_of(config, "a"), *b = profile_of(config, "b");
-    assert_int_equal(config_place_of(config, a, "idle").line, 6);
-    assert_int_equal(config_place_of(config, b, "idle").line, 1);
-    assert_int_equal(config_place_of(config, NULL, "idle").line, 1);
-    assert_int_equal(config_place_of(config, a, "interval").line, 2);
-    assert_int_equal(config_place_of(config, NULL, "textfile.interval").line, 4);
-    assert_int_equal(config_place_of(config, b, "counters.reserve").column, 21);
-    assert_null(config_place_of(config, a, "slot").file);
-    assert_string_equal(config_origin_text(config_place_of(config, a, "slot")).text, "");
-    assert_int_equal(config_uncore_origin(&config->uncore, "io").line, 9);
-    assert_null(config_uncore_origin(&config->uncore, "llc").file);
-    config_free(config);
-}
-
-static void test_keys_of_every_mapping_have_a_place(void **state) {
-    (void)state;
-    struct config *config = parse("listen: none\n"
-                                  "specs:\n  path: /perf\n  format: perf\n"
-                                  "record:\n  path: /record\n  size: 1M\n"
-                                  "textfile: {path: /text}\n"
-                                  "uncore:\n  enabled: off\n  groups: [io]\n  boxes:\n    exclude: [a]\n"
-                                  "profiles: {a: {groups: [MPKI]}}\n"
-                                  "hosts:\n  - match: {cpu: z}\n    profile: a\n");
-    static const struct {
-        const char *name;
-        unsigned line;
-    } keys[] = {{"listen", 1},           {"specs", 3},
-                {"specs.path", 3},       {"specs.format", 4},
-                {"record.path", 6},      {"record.size", 7},
-                {"textfile.path", 8},    {"uncore.enabled", 10},
-                {"uncore.groups", 11},   {"uncore.boxes.exclude", 13},
-                {"hosts.match.cpu", 16}, {"hosts.profile", 17}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (config_place_of(config, NULL, keys[i].name).line != keys[i].line)
-            fail_msg("%s is in line %u, not %u", keys[i].name, config_place_of(config, NULL, keys[i].name).line,
-                     keys[i].line);
-    assert_int_equal(config_place_of(config, profile_of(config, "a"), "groups").line, 14);
-    assert_null(config_place_of(config, NULL, "groups").file); // those of uncore are others
-    assert_null(config_place_of(config, NULL, "path").file);
-    assert_null(config_place_of(config, NULL, "textfile.interval").file);
-    config_free(config);
-}
-
 static void test_addresses_lose_brackets_and_keep_their_text(void **state) {
     (void)state;
     struct config *config = parse("listen: [\"[0:0::1]:1\", 0.0.0.0:65535, '127.0.0.1:0', \"[2001:db8::10]:80\"]");
@@ -605,8 +534,6 @@ int main(void) {
         cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
-        cmocka_unit_test(test_a_key_has_the_place_where_it_is_set_for_a_profile),
-        cmocka_unit_test(test_keys_of_every_mapping_have_a_place),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
         cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
         cmocka_unit_test(test_a_host_of_several_core_types_matches_by_any_of_them),

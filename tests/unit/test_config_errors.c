@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Refused configurations: every mistake in a value, with its place and text as the
+// SPDX-License-Identifier: Apache-2.0
+//
+// Refused configurations: every mistake in a value, with its place and text as the
 // user sees them. test_config_limits.c tests YAML itself and the limits.
 #include "tests/unit/config_check.h"
 

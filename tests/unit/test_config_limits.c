@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Refused parts of YAML, the limits of a configuration's size, and many mistakes
+// SPDX-License-Identifier: Apache-2.0
+//
+// Refused parts of YAML, the limits of a configuration's size, and many mistakes
 // shown at once.
 #include "tests/unit/config_check.h"
 

@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Files: the main one, the drop-ins beside it, shipped files, and unreadable ones.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: the main one, the drop-ins beside it, shipped files, and unreadable ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Out of memory: every allocation of topdownd fails once, and each time the result
+// SPDX-License-Identifier: Apache-2.0
+//
+// Out of memory: every allocation of topdownd fails once, and each time the result
 // is -ENOMEM and nothing leaks (the address sanitizer watches). To reach the allocations, the sources are compiled into
 // this program with allocators of our own; libyaml keeps the real ones.
 #include <setjmp.h>

@@ -245,6 +245,22 @@ static double contrast_of(const struct host *host, size_t cpu) {
     return contrast[place];
 }
 
+// Else a load that changes at the pace of the slots would look like one that varies by chance, pair upon pair.
+static void test_pairs_that_differ_alike_have_random_signs(void **state) {
+    (void)state;
+    static const uint64_t varying[4] = {100, 300, 100, 300};
+    struct host host;
+    bool seen[3] = {false, false, false}; // two pairs less, apart, two pairs more
+    led_init(&host);
+    for (unsigned round = 0; round < 60; round++) {
+        end_four(&host, varying);
+        double contrast = contrast_of(&host, 0);
+        seen[contrast < 0 ? 0 : contrast > 0 ? 2 : 1] = true;
+    }
+    assert_true(seen[0] && seen[1] && seen[2]);
+    host_deinit(&host);
+}
+
 static void test_cpus_in_step_have_the_same_contrast_whatever_happened_to_one_of_them_before(void **state) {
     (void)state;
     for (enum once once = NOTHING; once <= ONE_MORE; once++) {
@@ -297,6 +313,7 @@ int main(void) {
         cmocka_unit_test(test_a_cpu_that_was_away_in_a_round_is_offline_whatever_its_other_groups_say),
         cmocka_unit_test(test_what_every_slot_measures_is_as_uncertain_as_neighbouring_windows_differ),
         cmocka_unit_test(test_a_window_without_data_is_in_no_pair),
+        cmocka_unit_test(test_pairs_that_differ_alike_have_random_signs),
         cmocka_unit_test(test_cpus_in_step_have_the_same_contrast_whatever_happened_to_one_of_them_before),
         cmocka_unit_test(test_pairs_are_of_the_same_slots_on_all_cpus),
     };

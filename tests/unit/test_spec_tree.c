@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/json/json_reader.h"
-#include "config/spec/spec_json.h"
+#include "tests/build/shipped.h"
 
 // The shipped Arm specs are complete and consistent: texts for everything, and a tree in which every name leads
 // somewhere. Read as JSON, so that nothing depends on the loader.
@@ -23,15 +22,9 @@ static const char *const specs[] = {"armv8-pmuv3", "neoverse-n1", "neoverse-n2",
                                     "c1-nano",     "c1-pro",      "c1-premium",  "c1-ultra"};
 
 static cJSON *read_json(const char *name) {
-    static struct errors errors;
-    char path[128], *text;
+    char path[128];
     (void)snprintf(path, sizeof path, "specs/%s.json", name);
-    if (spec_json_print(path, &errors, &text) < 0)
-        fail_msg("%s: %s", path, errors.items[0].text);
-    cJSON *json = cJSON_Parse(text);
-    free(text);
-    assert_non_null(json);
-    return json;
+    return shipped_json(path);
 }
 
 static const cJSON *get(const cJSON *json, const char *key) {

@@ -91,6 +91,21 @@ static void test_a_client_is_an_ipv4_address_or_a_64(void **state) {
     }
 }
 
+// Of one client, too, who asks most loses first: here another name than the one that asked last.
+static void test_of_a_client_with_too_many_questions_the_name_with_most_loses_one(void **state) {
+    enum { MANY = 5, FEW = 6 };
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct web_queue queue;
+        web_queue_init(&queue, seed);
+        for (size_t place = 0; place < WEB_QUEUE_CLIENT_MAX - 1; place++)
+            assert_int_equal(add_named(&queue, place, ipv4(2), MANY, 0), -1);
+        assert_int_equal(add_named(&queue, WEB_QUEUE_CLIENT_MAX - 1, ipv4(2), FEW, 0), -1);
+        int refused = add_named(&queue, WEB_QUEUE_CLIENT_MAX, ipv4(2), FEW, 0);
+        assert_true(refused >= 0 && refused < (int)WEB_QUEUE_CLIENT_MAX - 1);
+    }
+}
+
 static void test_nobody_waits_longer_than_a_scraper_does(void **state) {
     struct web_queue queue;
     struct address a = ipv4(2);
@@ -411,6 +426,7 @@ int main(void) {
         cmocka_unit_test(test_clients_take_turns_however_much_one_asks),
         cmocka_unit_test(test_a_newcomer_comes_before_all_who_have_guessed_and_a_right_password_clears),
         cmocka_unit_test(test_a_client_is_an_ipv4_address_or_a_64),
+        cmocka_unit_test(test_of_a_client_with_too_many_questions_the_name_with_most_loses_one),
         cmocka_unit_test(test_nobody_waits_longer_than_a_scraper_does),
         cmocka_unit_test(test_a_client_with_much_gives_way_at_random_and_one_with_little_never),
         cmocka_unit_test(test_one_client_has_half_of_the_places),
