@@ -8,6 +8,7 @@
 #include "exporters/history/shown_history.h"
 #include "exporters/http/http_accept.h"
 #include "exporters/http/http_clock.h"
+#include "exporters/http/http_file.h"
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_respond.h"
 
@@ -104,6 +105,9 @@ enum MHD_Result http_answer(struct http_answers *answers, struct MHD_Connection 
         return respond_ready(answers, connection);
     if (strcmp(path, "/api/v1/history") == 0)
         return respond_history(answers, connection);
+    const struct page_file *file = http_file_find(path);
+    if (file)
+        return http_file_respond(connection, file);
     int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
     if (page == -EINVAL)
         return http_respond_error(connection, "there is no such scope: choose host, socket or cpu");

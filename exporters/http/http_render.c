@@ -41,7 +41,7 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
 static int finish(struct http_renderer *renderer, size_t slot, const struct http_made *made,
                   struct MHD_Response **out) {
     struct MHD_Response *response = http_cache_end(&renderer->cache, slot, made->generation);
-    if (!response || !http_add_headers(response, renderer->web, made->type->content_type) ||
+    if (!response || !http_add_headers(response, renderer->web, made->type->content_type, HTTP_KEEP_NONE) ||
         MHD_add_response_header(response, "Vary", made->type->vary) != MHD_YES ||
         (made->coding == HTTP_GZIP && MHD_add_response_header(response, "Content-Encoding", "gzip") != MHD_YES))
         return -ENOMEM;

@@ -11,7 +11,7 @@ struct http_connection *http_slot_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-static const struct web *web_of(struct MHD_Connection *connection) {
+const struct web *http_web_of(struct MHD_Connection *connection) {
     const struct http_connection *slot = http_slot_of(connection);
     return slot ? slot->web : NULL;
 }
@@ -23,15 +23,16 @@ static bool set_header(struct MHD_Response *response, const char *name, const ch
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
-bool http_add_headers(struct MHD_Response *response, const struct web *web, const char *content_type) {
-    bool added =
-        MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
-        MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
-        MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
-        MHD_add_response_header(response, "Content-Security-Policy",
-                                "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; "
-                                "base-uri 'none'; "
-                                "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
+bool http_add_headers(struct MHD_Response *response, const struct web *web, const char *content_type,
+                      enum http_keeping keeping) {
+    bool added = MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
+                 MHD_add_response_header(response, "Cache-Control",
+                                         keeping == HTTP_ASK_AGAIN ? "no-cache" : "no-store") == MHD_YES &&
+                 MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
+                 MHD_add_response_header(response, "Content-Security-Policy",
+                                         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+                                         "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+                                         "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
     for (size_t i = 0; web && i < web->settings->n_headers; i++)
         added = added && set_header(response, web->settings->headers[i].name, web->settings->headers[i].value);
     return added;
@@ -44,7 +45,7 @@ enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status,
     if (!response)
         return MHD_NO; // ends the connection
     enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, web_of(connection), content_type) &&
+    if (http_add_headers(response, http_web_of(connection), content_type, HTTP_KEEP_NONE) &&
         (!name || MHD_add_response_header(response, name, value) == MHD_YES))
         r = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);

@@ -13,9 +13,16 @@
 // The place of the connection; NULL: it has none.
 struct http_connection *http_slot_of(struct MHD_Connection *connection);
 
+// Of the listener that the connection belongs to; NULL: none.
+const struct web *http_web_of(struct MHD_Connection *connection);
+
+// Whether a client may keep an answer: not at all, or so that it asks each time whether there is another.
+enum http_keeping { HTTP_KEEP_NONE, HTTP_ASK_AGAIN };
+
 // Adds the headers that all answers have, and those of the web configuration (NULL: none), which replace ours. False if
 // out of memory.
-bool http_add_headers(struct MHD_Response *response, const struct web *web, const char *content_type);
+bool http_add_headers(struct MHD_Response *response, const struct web *web, const char *content_type,
+                      enum http_keeping keeping);
 
 // A short answer; `body` is copied. Adds a header if `name` is not NULL.
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,

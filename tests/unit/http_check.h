@@ -151,7 +151,7 @@ static inline void assert_page(const struct fixture *f, const char *target, int 
     assert_header(answer, type);
     assert_header(answer, "Cache-Control: no-store\r\n");
     assert_header(answer, "X-Content-Type-Options: nosniff\r\n");
-    assert_header(answer, "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';");
+    assert_header(answer, "Content-Security-Policy: default-src 'none'; script-src 'self';");
     assert_int_equal(length_of(answer), strlen(body_of(answer)));
     if (!strstr(body_of(answer), part))
         fail_msg("%s has no '%s'", target, part);

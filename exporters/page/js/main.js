@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame: which view is shown, the header, what is wrong, and when data are asked for. A view is a module and a row
+// in VIEWS; it says what it needs, and never fetches.
+
+import { createApi } from './api.js';
+import { copy, h, render } from './dom.js';
+import { clock, duration } from './format.js';
+import { dataOf, hostOf, intervalOf, takenOf, typesOf } from './model.js';
+
+const VIEWS = {
+  now: { title: 'Now', load: () => import('./views/now.js') },
+};
+const FIRST = 'now';
+const ALWAYS = ['status', 'topdown', '-/ready']; // of the header
+
+const byId = (id) => document.getElementById(id);
+const main = byId('main'), api = createApi();
+
+// ---- where we are ----
+
+// '#time?metric=ipc' of the address; addresses of earlier versions lead to the same things.
+const parse = (hash) => {
+  const [, id, query] = /^#?([^?]*)\??(.*)$/.exec(hash), old = new URLSearchParams(hash.slice(1));
+  if (!VIEWS[id] && old.has('metric') && VIEWS.time) return { id: 'time', params: new URLSearchParams({ metric: old.get('metric') }) };
+  if (!VIEWS[id] && (old.has('cpus') || old.has('boxes')) && VIEWS.where) return { id: 'where', params: new URLSearchParams() };
+  return VIEWS[id] ? { id, params: new URLSearchParams(query) } : { id: FIRST, params: new URLSearchParams() };
+};
+
+let route = parse(location.hash), view = null, mounted = '', timer = 0;
+const context = {
+  state: api.state,
+  get route() { return route; },
+  go: (hash) => { location.hash = hash; },
+  copy,
+  refresh: () => refresh(),
+};
+
+// ---- header ----
+
+const troubleText = (trouble, since) => {
+  const old = since ? `: the values below are of ${clock(since, true)} UTC` : '';
+  switch (trouble.kind) {
+    case 'password': return 'topdownd asks for a name and a password: reload this page to enter them.';
+    case 'busy': return `topdownd answers too many at once (${trouble.status}) and is asked again${old}.`;
+    default: return `topdownd does not answer (${trouble.text})${old}. This page goes on asking.`;
+  }
+};
+
+const liveText = () => {
+  if (document.hidden) return ['paused', 'paused while hidden'];
+  if (api.trouble(ALWAYS)) return ['old', 'no answer'];
+  const host = hostOf(api.state), taken = takenOf(api.state);
+  if (!host) return ['', 'asking'];
+  if (host.replay) return ['live', `a replay, at ${clock(taken, true)} UTC`];
+  return ['live', `live, every ${duration(intervalOf(api.state))}`];
+};
+
+const tab = ([id, { title }]) => h('a', { href: `#${id}`, 'aria-current': route.id === id ? 'page' : null, 'data-key': id }, title);
+
+const renderHeader = () => {
+  const host = hostOf(api.state), [kind, text] = liveText();
+  render(byId('header'), h('div', { class: 'who' }, h('a', { class: 'brand', href: `#${FIRST}` }, 'topdownd'), h('b', { id: 'host' }, host?.name ?? ''),
+    h('span', { class: 'soft', id: 'models' }, host?.text ?? ''), h('span', { class: `live ${kind}`, id: 'state' }, text)),
+  h('nav', { 'aria-label': 'Views' }, Object.entries(VIEWS).map(tab)));
+  const last = byId('host').textContent;
+  document.title = last ? `${last}: topdownd` : 'topdownd';
+};
+
+// ---- what is wrong ----
+
+const alert = (key, title, text) => h('p', { class: 'alert', 'data-key': key }, title && h('b', {}, title, ' '), text);
+
+// What the daemon says of itself. A core type's are named only where there are several.
+const alertsOf = (status) => {
+  const type = status.core_type ? `${status.core_type}: ` : '';
+  return [
+    status.config?.last_reload_successful === 0 && alert(`${type}config`, `${type}The configuration`, 'could not be loaded, and the one before it is still in force. The log says why; topdownd check-config finds all mistakes.'),
+    status.recording?.reason && alert(`${type}recording`, `${type}The recording`, `${status.recording.file} cannot be written: ${status.recording.reason}`),
+    status.textfile?.reason && alert(`${type}textfile`, `${type}The text file`, `in ${status.textfile.folder} cannot be written: ${status.textfile.reason}`),
+    ...(status.attention ?? []).map((each) => alert(each.metric, `${type}${each.metric}`, `${Math.round(each.rate)} a second on this host, more than ${each.threshold} needs a cause. ${each.advice}`)),
+  ];
+};
+
+const renderAlerts = () => {
+  const state = api.state, trouble = api.trouble(ALWAYS), host = hostOf(state), ready = dataOf(state, '-/ready');
+  const at = Math.max(0, ...ALWAYS.map((name) => state[name]?.at ?? 0));
+  render(byId('alerts'),
+    trouble && h('p', { class: 'alert sticky', 'data-key': 'trouble', id: 'trouble' }, troubleText(trouble, at && at / 1000), trouble.kind === 'password' &&
+      h('button', { type: 'button', onclick: () => location.reload() }, 'Reload')),
+    host?.simulated && alert('simulated', 'Simulated data.', 'No hardware is measured: every number here comes from a scenario, and every series carries simulated="true".'),
+    host?.replay && alert('replay', 'A replay.', 'This was measured at another time: every series carries replay="true".'),
+    !trouble && ready && !ready.ready && alert('ready', 'Not ready:', ready.text),
+    typesOf(dataOf(state, 'status')).map(alertsOf));
+};
+
+// ---- views ----
+
+const show = async () => {
+  if (mounted !== route.id) {
+    const module = (await VIEWS[route.id].load()).default;
+    if (module.id !== route.id) return; // somebody went on meanwhile
+    view?.unmount?.();
+    main.replaceChildren();
+    main.dataset.view = mounted = module.id;
+    view = module;
+    view.mount(main, context);
+  }
+};
+
+const draw = () => {
+  renderHeader();
+  renderAlerts();
+  view.update(context);
+};
+
+// A page that nobody sees asks for nothing; neither does one in which text is being selected, lest it changes.
+const selecting = () => {
+  const selection = getSelection();
+  return !selection.isCollapsed && main.contains(selection.anchorNode);
+};
+
+const refresh = async (force = false) => {
+  clearTimeout(timer);
+  if (document.hidden) {
+    renderHeader();
+    return;
+  }
+  await show();
+  if (!selecting()) {
+    await api.refresh([...ALWAYS, ...view.needs(route, api.state)], force);
+    draw();
+  }
+  clearTimeout(timer);
+  timer = setTimeout(refresh, intervalOf(api.state) * 1000);
+};
+
+addEventListener('hashchange', () => {
+  const before = route.id;
+  route = parse(location.hash);
+  refresh().then(() => { if (before !== route.id) main.focus({ preventScroll: true }); });
+});
+document.addEventListener('visibilitychange', () => refresh());
+byId('skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
+
+renderHeader();
+refresh();
