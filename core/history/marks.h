@@ -19,11 +19,13 @@ enum mark_kind {
     MARK_GAP,     // nothing was measured for a while
     MARK_CLOCK,   // the wall clock was set
     MARK_VERDICT, // the host's bottleneck became another one
+    MARK_USER,    // somebody set it, such as a deployment (`topdownd mark`)
     MARK_KINDS
 };
 const char *mark_kind_name(enum mark_kind kind); // one word, for programs
 
-enum { MARKS_MAX = 128, MARK_TEXT_MAX = 120 };
+// Marks that somebody sets are at most MARKS_USER_MAX of them, so that a program that sets many hides no other.
+enum { MARKS_MAX = 128, MARKS_USER_MAX = 64, MARK_TEXT_MAX = 120 };
 
 struct mark {
     int64_t at_ns; // by the clock of the snapshots; below 0: before the host booted
@@ -37,6 +39,11 @@ struct marks {
 };
 
 void marks_add(struct marks *marks, int64_t at_ns, enum mark_kind kind, const char *text);
+
+// Whether a text can be that of a mark which somebody sets: 1 to MARK_TEXT_MAX - 1 bytes of UTF-8 on one line, without
+// control characters and those that change the direction of writing. Returns NULL, or what is wrong with it, for
+// people.
+const char *marks_refuse_text(const char *text);
 
 // How many there are, and the i-th of them, oldest first.
 size_t marks_count(const struct marks *marks);

@@ -109,6 +109,7 @@ enum option_set {
     OPTIONS_CHECK = 1024,
     OPTIONS_MEASURE_NOW = 2048, // a measurement by hand
     OPTIONS_TOP = 4096,
+    OPTIONS_MARK = 8192,
     OPTIONS_RELOAD = 1 << 16,
     OPTIONS_MEMORY = 1 << 15
 };

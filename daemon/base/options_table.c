@@ -223,7 +223,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "compare the whole host (host), each socket too (socket), or each CPU too (cpu)"},
     {"json", NULL,
      OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_CHECK | OPTIONS_MEASURE_NOW |
-         OPTIONS_MEMORY | OPTIONS_YIELD | OPTIONS_RELOAD,
+         OPTIONS_MEMORY | OPTIONS_YIELD | OPTIONS_RELOAD | OPTIONS_MARK,
      read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},

@@ -16,6 +16,7 @@
 #include "daemon/command/eval.h"
 #include "daemon/command/explain.h"
 #include "daemon/command/list.h"
+#include "daemon/command/mark.h"
 #include "daemon/command/memory.h"
 #include "daemon/command/top.h"
 #include "daemon/command/yield.h"
@@ -113,6 +114,16 @@ static const struct command commands[] = {
      .manual = "topdownd-yield(8)",
      .check = check_yield,
      .run = yield_run},
+    {.name = "mark",
+     .word = "TEXT",
+     .sets = OPTIONS_MARK | OPTIONS_ASK,
+     .summary = "note in the running daemon's history that something has happened now",
+     .help = "Notes in the running daemon's history that something has happened now, such as a deployment.\n"
+             "The page shows it beside what metrics were then, and a restart keeps it.",
+     .example = "topdownd mark 'deploy db 4.2'",
+     .manual = "topdownd-yield(8)",
+     .check = mark_check,
+     .run = mark_run},
     {.name = "list",
      .word = "cpus|spec|groups|metrics|events|pmus|boxes|scenarios",
      .sets = OPTIONS_LIST | OPTIONS_HOST,

@@ -32,6 +32,7 @@ enum {
     ACCEPTS_A_SECOND = 50,
     SECOND_US = 1000000
 };
+static const char MARK[] = "mark ";
 enum { SOCKET_MODE = 0660, LEASES_MAX = 8 };
 static const double NS = 1e-9;
 
@@ -227,6 +228,19 @@ static void answer_status(const struct client *client) {
     text_free(&out);
 }
 
+static void mark_for(const struct client *client, const char *text) {
+    const struct control_requests *requests = &client->control->requests;
+    const struct ucred peer = peer_of(client);
+    const char *why = NULL;
+    int r = requests->mark(text, &why, requests->context);
+    if (r < 0) {
+        answer(client, "error %s\n", why ? why : strerror(-r));
+        return;
+    }
+    log_info("process %d of user %u set a mark: %s", (int)peer.pid, (unsigned)peer.uid, text);
+    answer(client, "ok\n");
+}
+
 // The request is a line without its end. Text from a client is never echoed.
 static void serve(struct client *client) {
     static const char verbs[][sizeof "yield "] = {"yield ", "lease "}; // as long as each other
@@ -242,9 +256,13 @@ static void serve(struct client *client) {
         answer_status(client);
         return;
     }
+    if (whole && strncmp(client->request, MARK, strlen(MARK)) == 0) {
+        mark_for(client, client->request + strlen(MARK));
+        return;
+    }
     if (!whole || (!lease && strncmp(client->request, verbs[0], strlen(verbs[0])) != 0)) {
-        answer(client,
-               "error there is no such request: 'yield SECONDS', 'lease SECONDS', 'reload' and 'status' are all\n");
+        answer(client, "error there is no such request: 'yield SECONDS', 'lease SECONDS', 'mark TEXT', 'reload' and "
+                       "'status' are all\n");
         return;
     }
     if (!decimal_read(&word, &number) || *word != '\0' || decimal_value(number) > CONTROL_YIELD_SECONDS_MAX ||

@@ -11,6 +11,8 @@
 //     lease SECONDS   ->   as yield, for a process that measures meanwhile: it asks again before the time is over, and
 //                          0 ends its own lease. Counters stay yielded until all leases and what `yield` asked for are
 //                          over; `yield 0` ends all.
+//     mark TEXT       ->   ok                  a mark in the history (core/history/marks.h)
+//                     ->   error TEXT
 //     reload          ->   ok                  once the new configuration is in force
 //                          warning TEXT        a line for each thing that it leaves to wish
 //                     ->   error TEXT          a line for each mistake: nothing has changed
@@ -42,6 +44,10 @@ enum {
 // errno.
 typedef int control_yield(double seconds, void *context);
 
+// Sets a mark with this text, which nobody has judged yet. Returns 0 or a negative errno, with the reason in *why where
+// the text or the moment is at fault.
+typedef int control_mark(const char *text, const char **why, void *context);
+
 // Begins to reload the configuration. Returns 0 if it has begun: control_end_reload says how it ended. -EINVAL with the
 // mistakes in `errors`, or another negative errno.
 typedef int control_reload(struct errors *errors, void *context);
@@ -57,6 +63,7 @@ struct control_requests {
     control_reload *reload;
     control_warn *warn;
     control_status *status;
+    control_mark *mark;
     void *context; // of all
 };
 

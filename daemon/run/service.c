@@ -21,12 +21,14 @@
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
 #include "daemon/run/loop.h"
+#include "daemon/run/mark_limit.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/publisher.h"
 #include "daemon/run/reload.h"
 #include "daemon/run/signals.h"
 #include "daemon/source/setup.h"
 #include "daemon/uncore/uncore_watch.h"
+#include "exporters/history/shown_history.h"
 
 // This thread runs the event loop: the engines' deadlines, signals, the watchdog. The HTTP server has a thread of its
 // own. They share the newest snapshots.
@@ -50,6 +52,7 @@ struct service {
     struct publisher publisher;
     struct kept *kept;       // NULL: nothing outlives it
     struct control *control; // NULL: no folder for its socket
+    struct mark_limit marks;
     sd_event *loop;
     struct loop_waiting waiting;
     struct log_stream *log; // NULL: nothing is held back
@@ -295,6 +298,22 @@ static int on_yield(double seconds, void *context) {
     return r;
 }
 
+// Of this moment. A replay's marks are those of its recording.
+static int on_mark(const char *text, const char **why, void *context) {
+    struct service *s = context;
+    uint64_t now_ns = clocks_now_ns();
+    *why = s->options->pmu == PMU_REPLAY ? "a replay takes no marks: it shows another time" : marks_refuse_text(text);
+    if (*why)
+        return -EINVAL;
+    if (!mark_limit_take(&s->marks, now_ns)) {
+        *why = "too many marks at once: 10 may be set, and one more every 6 seconds";
+        return -EBUSY;
+    }
+    int r = shown_history_mark(http_server_history(listening_server(s->listening)), (int64_t)now_ns, text);
+    *why = r == -EAGAIN ? "nothing has been measured yet: try again in a moment" : NULL;
+    return r;
+}
+
 static void on_warn(struct errors *warnings, void *context) {
     const struct service *s = context;
     listening_warn_of_awaited(s->listening, warnings);
@@ -338,7 +357,7 @@ static int open_server(struct service *s, const struct inherited *inherited) {
 static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
     struct inherited inherited = {0};
-    const struct control_requests requests = {on_yield, on_reload, on_warn, on_status, s};
+    const struct control_requests requests = {on_yield, on_reload, on_warn, on_status, on_mark, s};
     s->options = options;
     inherited_raise_files();
     start_memory_init();

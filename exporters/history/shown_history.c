@@ -183,6 +183,15 @@ void shown_history_take(struct shown_history *history, size_t type, size_t n_cor
     pthread_mutex_unlock(&history->lock);
 }
 
+int shown_history_mark(struct shown_history *history, int64_t at_ns, const char *text) {
+    pthread_mutex_lock(&history->lock);
+    struct history *first = history->places[0].history;
+    if (first)
+        marks_add(history_marks(first), at_ns, MARK_USER, text);
+    pthread_mutex_unlock(&history->lock);
+    return first ? 0 : -EAGAIN;
+}
+
 // ---- a query ----
 
 // Looking names up takes time, and one client must not keep the others waiting.

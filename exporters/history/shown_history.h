@@ -40,6 +40,10 @@ void shown_history_renew(struct shown_history *history, size_t n_cores, struct v
 void shown_history_take(struct shown_history *history, size_t type, size_t n_cores, struct view *view,
                         const struct snapshot *snapshot);
 
+// Adds a mark that somebody sets (core/history/marks.h), of the whole host: the first core type keeps it. Returns 0, or
+// -EAGAIN before the first snapshot.
+int shown_history_mark(struct shown_history *history, int64_t at_ns, const char *text);
+
 // Appends all histories, which outlive the process (core/kept/kept_bytes.h).
 void shown_history_keep(struct shown_history *history, struct recording_buffer *out);
 // Goes on with those of an earlier process; takes them over. Before the first snapshot.

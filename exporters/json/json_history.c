@@ -47,7 +47,7 @@ static void add_series(struct json *json, const struct view_history *history,
 static void add_mark(struct json *json, const struct view_history *history, const struct view_history_mark *mark) {
     json_begin_line(json, JSON_COMPACT);
     json_begin_object(json, NULL);
-    if (mark->view->core_type)
+    if (mark->view->core_type && mark->mark.kind != MARK_USER)
         json_string(json, "core_type", mark->view->core_type);
     json_number(json, "timestamp_seconds", view_history_seconds(history, mark->mark.at_ns));
     json_string(json, "kind", mark_kind_name(mark->mark.kind));

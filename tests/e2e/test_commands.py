@@ -120,7 +120,7 @@ class Sandbox:
     def _programs(self):
         script = f"""#!/bin/sh
             case "$1" in
-            yield | reload) exec {BINARY} "$@" --path.run {self.run_folder} ;;
+            yield | reload | mark) exec {BINARY} "$@" --path.run {self.run_folder} ;;
             eval | memory | help | --help | --version) exec {BINARY} "$@" ;;
             -* | run) exec timeout --preserve-status {SECONDS} {BINARY} "$@" --path.data {ROOT} --path.run {self.folder} ;;
             top) exec {BINARY} "$@" --once ;;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What outlives a restart: since when the host has its bottleneck, and its history."""
 
+import json
 import os
 import re
 import signal
+import subprocess
 import tempfile
 import time
 
@@ -38,6 +40,37 @@ def is_identified():
 
 def bound(daemon):
     return daemon.json("/api/v1/topdown")["bound"]
+
+
+def mark(folder, text, *options):
+    done = subprocess.run([BINARY, "mark", text, "--path.run", folder, *options], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_marks_that_somebody_sets_are_in_the_history_over_a_restart_and_their_number_is_limited():
+    texts = ["deploy db 4.2", "<b>Grüße & \"quotes\"</b>"]
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as run:
+        with start("--path.state", folder, "--path.run", run) as daemon:
+            e2e.wait_for(lambda: daemon.json(HISTORY)["steps"], "a history")
+            before = time.time()
+            assert mark(run, texts[0]) == (0, "marked\n", "")
+            assert json.loads(mark(run, texts[1], "--json")[1]) == {"marked": True, "error": None}
+            after = time.time()
+            # with the next snapshot
+            set_now = e2e.wait_for(lambda: len(m := [m for m in daemon.json(HISTORY)["marks"] if m["kind"] == "user"]) == 2 and m, "the marks")
+            assert [m["text"] for m in set_now] == texts and before - 1 < set_now[0]["timestamp_seconds"] < after + 1, set_now
+            for text, why in (("", "what has happened"), ("x" * 120, "at most 119 bytes"), ("a\nb", "one line")):
+                status, said, errors = mark(run, text)
+                assert (status, said) == (2, "") and (why in errors or "needs a text" in errors), errors
+            refused = [errors for _ in range(12) for status, _, errors in [mark(run, "again")] if status == 1]
+            assert refused and "too many marks at once" in refused[0], refused
+            n = 2 + 12 - len(refused)
+            e2e.wait_for(lambda: len([m for m in daemon.json(HISTORY)["marks"] if m["kind"] == "user"]) == n, "all marks")
+            daemon.stop()
+        with start("--path.state", folder, "--path.run", run) as daemon:
+            kept = e2e.wait_for(lambda: [m["text"] for m in daemon.json(HISTORY)["marks"] if m["kind"] == "user"], "the marks")
+            assert kept[:2] == texts and len(kept) == n, (kept, n)
+    return f"{n} marks"
 
 
 def test_a_restart_goes_on_with_since_and_tells_what_was_not_watched():

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/history/marks.h"
 #include "daemon/run/control.h"
 
 // Any bytes that a client sends to the control socket, in pieces of any size, get an answer of whole lines, or none,
@@ -36,15 +37,24 @@ static int on_status(struct text *out, void *context) {
     return 0;
 }
 
+static int on_mark(const char *text, const char **why, void *context) {
+    (void)context;
+    *why = marks_refuse_text(text);
+    if (strpbrk(text, "\n\r") && !*why)
+        abort();
+    return -EINVAL; // what is set would be logged each time
+}
+
 int LLVMFuzzerInitialize(int *n_arguments, char ***arguments) {
     (void)n_arguments;
     (void)arguments;
     struct errors errors = {0};
     char folder[] = "/tmp/topdownd-fuzz-XXXXXX";
     if (!mkdtemp(folder) || sd_event_new(&loop) < 0 ||
-        control_new(loop, folder,
-                    &(struct control_requests){.yield = on_yield, .reload = on_reload, .status = on_status}, &errors,
-                    &control) < 0 ||
+        control_new(
+            loop, folder,
+            &(struct control_requests){.yield = on_yield, .reload = on_reload, .status = on_status, .mark = on_mark},
+            &errors, &control) < 0 ||
         !control || control_start(control) < 0)
         abort();
     return 0;

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/history/marks.h"
 #include "daemon/base/clocks.h"
 #include "daemon/run/ask.h"
 #include "daemon/run/control.h"
@@ -30,9 +31,10 @@ struct fixture {
     struct control *control;
     double asked; // the last request; -1: none
     int answer;   // of the yield, or of the reload
-    size_t n_reloads;
-    size_t n_warned; // looks at what a configuration leaves to wish, which find something
-    size_t n_files;  // open before anything was
+    size_t n_reloads, n_marks;
+    char marked[MARK_TEXT_MAX]; // the last one
+    size_t n_warned;            // looks at what a configuration leaves to wish, which find something
+    size_t n_files;             // open before anything was
 };
 
 static size_t count_files(void) {
@@ -69,6 +71,16 @@ static int on_status(struct text *out, void *context) {
     return f->answer;
 }
 
+static int on_mark(const char *text, const char **why, void *context) {
+    struct fixture *f = context;
+    *why = marks_refuse_text(text);
+    if (*why)
+        return -EINVAL;
+    f->n_marks++;
+    (void)snprintf(f->marked, sizeof f->marked, "%s", text);
+    return f->answer;
+}
+
 static void run_loop(const struct fixture *f) {
     for (int idle = 0; idle < 3;) // an accept and the first bytes are two turns
         idle = sd_event_run(f->loop, 0) > 0 ? 0 : idle + 1;
@@ -94,8 +106,8 @@ static int setup(void **state) {
     f->n_files = count_files();
     assert_true(sd_event_new(&f->loop) >= 0);
     assert_int_equal(control_new(f->loop, f->folder,
-                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, f}, &errors,
-                                 &f->control),
+                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, on_mark, f},
+                                 &errors, &f->control),
                      0);
     assert_non_null(f->control);
     assert_int_equal(control_start(f->control), 0);
@@ -199,6 +211,34 @@ static void test_what_is_no_request_is_refused_and_nothing_is_handed_over(void *
     assert_int_equal(count_files(), files);
 }
 
+static void test_a_mark_is_set_as_it_is_said_and_one_that_cannot_be_shown_is_refused(void **state) {
+    struct fixture *f = *state;
+    char longest[CONTROL_REQUEST_MAX] = "mark ";
+    ask(f, "mark deploy db 4.2\n", "ok\n");
+    assert_string_equal(f->marked, "deploy db 4.2");
+    ask(f, "mark <b>Grüße</b> & 'quotes'\n", "ok\n");
+    assert_string_equal(f->marked, "<b>Grüße</b> & 'quotes'");
+    memset(longest + 5, 'x', MARK_TEXT_MAX - 1);
+    longest[5 + MARK_TEXT_MAX - 1] = '\n';
+    ask(f, longest, "ok\n");
+    assert_int_equal(strlen(f->marked), MARK_TEXT_MAX - 1);
+    assert_int_equal(f->n_marks, 3);
+    memset(longest + 5, 'x', MARK_TEXT_MAX);
+    longest[5 + MARK_TEXT_MAX] = '\n';
+    ask(f, longest, "error the text of a mark has at most 119 bytes\n");
+    ask(f, "mark  \n", "error a mark needs a text");
+    ask(f, "mark\n", "error there is no such request");
+    ask(f, "mark a\tb\n", "error the text of a mark is one line");
+    ask(f, "mark \xc3(\n", "error the text of a mark is UTF-8");
+    ask(f,
+        "mark a\xe2\x80\xae"
+        "b\n",
+        "error the text of a mark is one line"); // turns the direction of writing
+    assert_int_equal(f->n_marks, 3);
+    f->answer = -EAGAIN;
+    ask(f, "mark too early\n", "error Resource temporarily unavailable\n");
+}
+
 static void test_clients_that_vanish_leave_nothing_open(void **state) {
     struct fixture *f = *state;
     size_t files = count_files();
@@ -239,8 +279,8 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     struct control *second = NULL;
     size_t files = count_files();
     assert_int_equal(control_new(f->loop, f->folder,
-                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, f}, &errors,
-                                 &second),
+                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, on_mark, f},
+                                 &errors, &second),
                      -EINVAL);
     assert_non_null(strstr(errors.items[0].text, "another topdownd listens there"));
     assert_null(second);
@@ -257,8 +297,8 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     assert_int_equal(bind(dead, (const struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(close(dead), 0);
     assert_int_equal(control_new(f->loop, f->folder,
-                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, f}, &errors,
-                                 &second),
+                                 &(struct control_requests){on_yield, on_reload, on_warn, on_status, on_mark, f},
+                                 &errors, &second),
                      0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
@@ -448,6 +488,7 @@ int main(void) {
         WITH_CONTROL(test_the_status_is_ok_and_lines_or_an_error),
         WITH_CONTROL(test_sixty_that_come_at_once_wait_and_the_last_one_is_answered),
         WITH_CONTROL(test_who_gets_no_answer_asks_again),
+        WITH_CONTROL(test_a_mark_is_set_as_it_is_said_and_one_that_cannot_be_shown_is_refused),
         WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),
         WITH_CONTROL(test_clients_that_vanish_leave_nothing_open),
         WITH_CONTROL(test_clients_that_say_nothing_keep_a_bounded_number_of_files_and_go_with_the_daemon),

@@ -345,6 +345,27 @@ static void test_times_are_those_of_the_last_snapshot_that_told_one(void **state
     end(&past);
 }
 
+// A program that sets a mark each second hides nothing else.
+static void test_of_marks_that_somebody_sets_the_newest_are_kept_and_all_others(void **state) {
+    (void)state;
+    static struct marks marks;
+    size_t n_users = 0, others = 0;
+    int64_t before = -1;
+    for (int i = 0; i < 3 * MARKS_USER_MAX; i++)
+        marks_add(&marks, i, i % 3 == 0 && i < 120 ? MARK_RELOAD : MARK_USER, "deploy");
+    for (size_t i = 0; i < marks_count(&marks); i++) {
+        const struct mark *mark = marks_get(&marks, i);
+        assert_true(mark->at_ns > before);
+        before = mark->at_ns;
+        n_users += mark->kind == MARK_USER;
+        others += mark->kind == MARK_RELOAD;
+        assert_true(mark->kind == MARK_RELOAD || mark->at_ns >= 2 * MARKS_USER_MAX);
+    }
+    assert_int_equal(n_users, MARKS_USER_MAX);
+    assert_int_equal(others, 40);
+    assert_string_equal(mark_kind_name(MARK_USER), "user");
+}
+
 static void test_the_newest_marks_are_kept(void **state) {
     (void)state;
     static struct marks marks;
@@ -378,6 +399,7 @@ int main(void) {
         cmocka_unit_test(test_another_plan_goes_on_under_the_same_names),
         cmocka_unit_test(test_a_host_with_too_many_series_keeps_the_hosts_and_level1),
         cmocka_unit_test(test_times_are_those_of_the_last_snapshot_that_told_one),
+        cmocka_unit_test(test_of_marks_that_somebody_sets_the_newest_are_kept_and_all_others),
         cmocka_unit_test(test_the_newest_marks_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
