@@ -71,7 +71,7 @@ topdownd_install_gz(packaging/deb/changelog changelog.Debian ${topdownd_doc} COM
 install(FILES packaging/deb/copyright DESTINATION ${topdownd_doc} COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES packaging/deb/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME topdownd
         COMPONENT deb EXCLUDE_FROM_ALL)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd COMPONENT rpm)
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd COMPONENT rpm)
 if(TOPDOWND_TOP)
   set(top_doc ${CMAKE_INSTALL_DATADIR}/doc/topdownd-top)
   topdownd_install_gz(packaging/deb/changelog changelog.Debian ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)

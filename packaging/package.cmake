@@ -63,7 +63,7 @@ set(rpm ${CMAKE_SOURCE_DIR}/packaging/rpm)
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_RELEASE 1)
-set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0 AND MIT") # MIT: dygraphs (NOTICE)
 set(CPACK_RPM_PACKAGE_GROUP System/Monitoring)
 set(CPACK_RPM_MAIN_PACKAGE_NAME topdownd)
 set(CPACK_RPM_TOP_PACKAGE_NAME topdownd-top)
@@ -78,7 +78,7 @@ set(CPACK_RPM_MAIN_PACKAGE_REQUIRES_POST systemd)
 set(CPACK_RPM_MAIN_POST_INSTALL_SCRIPT_FILE ${rpm}/post)
 set(CPACK_RPM_MAIN_PRE_UNINSTALL_SCRIPT_FILE ${rpm}/preun)
 set(CPACK_RPM_MAIN_POST_UNINSTALL_SCRIPT_FILE ${rpm}/postun)
-set(CPACK_RPM_MAIN_USER_FILELIST "%config(noreplace) /etc/topdownd/topdownd.yaml" "%license /usr/share/licenses/topdownd/LICENSE"
+set(CPACK_RPM_MAIN_USER_FILELIST "%config(noreplace) /etc/topdownd/topdownd.yaml" "%license /usr/share/licenses/topdownd/LICENSE" "%license /usr/share/licenses/topdownd/NOTICE"
     "%doc /usr/share/doc/topdownd")
 set(CPACK_RPM_TOP_USER_FILELIST "%license /usr/share/licenses/topdownd-top/LICENSE")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /usr/libexec /lib /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/catalog /usr/lib/sysusers.d

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by ./run and ./test: installs Debian packages that are missing.
 
-packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libgnutls28-dev libcrypt-dev libcjson-dev libyaml-dev zlib1g-dev libncurses-dev libcurl4-gnutls-dev"
+packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libgnutls28-dev libcrypt-dev libcjson-dev libyaml-dev zlib1g-dev libncurses-dev libcurl4-gnutls-dev libjs-dygraphs"
 packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client python3-jsonschema python3-yaml
   prometheus prometheus-alertmanager curl openssl apache2-utils systemd mandoc chromium tmux"
 # the packages, and what is done with them

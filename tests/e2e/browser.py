@@ -98,9 +98,9 @@ class Browser:
 
 
 class Tab:
-    """A page of its own. `script` False: as if the browser had none."""
+    """A page of its own. `script` False: as if the browser had none. `first`: a script that runs before those of the page."""
 
-    def __init__(self, browser, url, width=1280, height=900, dark=False, script=True):
+    def __init__(self, browser, url, width=1280, height=900, dark=False, script=True, first=None):
         self.browser, self.said, self.asked = browser, [], []
         target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -110,6 +110,8 @@ class Tab:
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.ask("Emulation.setFocusEmulationEnabled", enabled=True)
+        if first:
+            self.ask("Page.addScriptToEvaluateOnNewDocument", source=first)
         if not script:
             self.ask("Emulation.setScriptExecutionDisabled", value=True)
         self.ask("Page.navigate", url=url)

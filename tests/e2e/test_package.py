@@ -103,7 +103,7 @@ def test_lintian_finds_nothing():
 def test_the_rpm_holds_the_same_and_needs_no_newer_system():
     need("rpm", "rpm")
     files = set(run("rpm", "-qpl", rpm()).splitlines())
-    missing = (FILES | shipped() | {"/usr/share/zsh/site-functions/_topdownd", "/usr/share/licenses/topdownd/LICENSE"}) - files
+    missing = (FILES | shipped() | {"/usr/share/zsh/site-functions/_topdownd", "/usr/share/licenses/topdownd/LICENSE", "/usr/share/licenses/topdownd/NOTICE"}) - files
     assert not missing, missing
     foreign = {path for path in files if "topdownd" not in path}
     assert not foreign, f"folders of others: {foreign}"

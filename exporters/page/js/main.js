@@ -9,6 +9,7 @@ import { dataOf, hostOf, intervalOf, takenOf, typesOf } from './model.js';
 
 const VIEWS = {
   now: { title: 'Now', load: () => import('./views/now.js') },
+  time: { title: 'Time', load: () => import('./views/time.js') },
 };
 const FIRST = 'now';
 const ALWAYS = ['status', 'topdown', '-/ready']; // of the header
