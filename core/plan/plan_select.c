@@ -439,7 +439,8 @@ int plan_select(struct plan_draft *draft) {
         const struct plan_selection *selection = &draft->request->selections[s];
         const struct catalog_group *group = &draft->catalog->groups[selection->group];
         for (size_t i = 0; i < group->n_metrics && r == 0; i++)
-            r = select_metric(draft, group->metrics[i], s, selection->weight, false);
+            r = select_metric(draft, catalog_metric_here(draft->catalog, group->metrics[i]), s, selection->weight,
+                              false);
     }
     if (r == 0)
         r = select_needed(draft);

@@ -52,6 +52,14 @@ int catalog_find_metric(const struct catalog *catalog, const char *name) {
     return name_index_find(&catalog->names.metrics, name, strlen(name), false);
 }
 
+unsigned catalog_metric_here(const struct catalog *catalog, unsigned metric) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    for (size_t i = 0; i < level1->n_replaced; i++)
+        if (level1->replaced[i].metric == metric)
+            return level1->replaced[i].by;
+    return metric;
+}
+
 int catalog_find_group(const struct catalog *catalog, const char *name) {
     for (size_t i = 0; i < catalog->n_groups; i++)
         if (name_equal(catalog->groups[i].name, name))

@@ -183,7 +183,11 @@ struct catalog_level1 {
         enum category category;
         unsigned metric;
     } categories[CATEGORY_N];
-    unsigned *metrics; // the categories' metrics, `contention`, and those they need, ascending
+    size_t n_replaced;
+    struct {
+        unsigned metric, by;
+    } replaced[CATEGORY_N]; // categories of the level 1 that this host hides, and those in their places
+    unsigned *metrics;      // the categories' metrics, `contention`, and those they need, ascending
     size_t n_metrics;
     size_t n_parts; // event groups to measure it with if it does not fit the counters; 0: it cannot be split
     struct {
@@ -260,6 +264,9 @@ static inline unsigned catalog_metric_named(const struct catalog *catalog, unsig
     int stands_for = catalog->metrics[metric].stands_for;
     return stands_for >= 0 ? (unsigned)stands_for : metric;
 }
+
+// The metric that stands for this one on this host: itself, unless it is a category of a level 1 that the host hides.
+unsigned catalog_metric_here(const struct catalog *catalog, unsigned metric);
 
 // The group that the spec recommends at this place, from 1; -1: it recommends fewer.
 int catalog_default_group(const struct catalog *catalog, unsigned place);

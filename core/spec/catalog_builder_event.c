@@ -424,6 +424,16 @@ int catalog_builder_set_topdown(struct catalog_builder *builder, const char *con
     return 0;
 }
 
+// Whoever selects a category that the host hides gets the one that it has.
+static void replace_categories(struct catalog_level1 *level1, const struct catalog_level1 *dropped) {
+    for (size_t d = 0; d < dropped->n_categories; d++)
+        for (size_t i = 0; i < level1->n_categories; i++)
+            if (level1->categories[i].category == dropped->categories[d].category) {
+                level1->replaced[level1->n_replaced].metric = dropped->categories[d].metric;
+                level1->replaced[level1->n_replaced++].by = level1->categories[i].metric;
+            }
+}
+
 void catalog_builder_drop_topdown(struct catalog_builder *builder) {
     struct catalog *catalog = builder->catalog;
     struct catalog_level1 dropped = catalog->level1;
@@ -433,5 +443,6 @@ void catalog_builder_drop_topdown(struct catalog_builder *builder) {
         catalog->events[catalog->topdown[i]].topdown = false;
     catalog->n_topdown = 0;
     catalog->level1 = builder->without_topdown;
+    replace_categories(&catalog->level1, &dropped);
     builder->without_topdown = dropped; // freed with the builder
 }

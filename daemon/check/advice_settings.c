@@ -183,7 +183,8 @@ void advice_settings(const struct setup *setup, struct advice *advice) {
 static bool plans_any(const struct plan *plan, const struct catalog_group *group) {
     for (size_t m = 0; m < plan->n_metrics; m++)
         for (size_t i = 0; plan_metric_planned(&plan->metrics[m]) && i < group->n_metrics; i++)
-            if (group->metrics[i] == catalog_metric_named(plan->catalog, plan->metrics[m].metric))
+            if (catalog_metric_here(plan->catalog, group->metrics[i]) ==
+                catalog_metric_named(plan->catalog, plan->metrics[m].metric))
                 return true;
     return false;
 }
