@@ -139,8 +139,8 @@ static void add_line(struct output *output, const struct output_head *head, cons
     if (waits(held, report->view->layout->catalog))
         release(output); // nothing told what the memory moved in its last interval
     tell_longer(output, head, report);
-    if (!output->headed)
-        report_line_head(report, &output->screen, memory, &output->text);
+    if (!output->headed || report_line_differs(report, &output->screen, memory, &output->heading))
+        report_line_head(report, &output->screen, memory, &output->heading, &output->text);
     output->headed = true;
     output->lines_lack_intervals = output->lines_lack_intervals || report_line_lacks_interval(report);
     size_t at = report_line(report, &output->screen, memory, &output->text);

@@ -7,6 +7,7 @@
 #include "daemon/base/options.h"
 #include "daemon/base/terminal.h"
 #include "daemon/report/report.h"
+#include "daemon/report/report_line.h"
 #include "daemon/report/report_text.h"
 #include "daemon/source/setup.h"
 #include "exporters/text/json_writer.h"
@@ -19,6 +20,7 @@ struct output {
     struct text text; // not written yet
     struct json json;
     bool begun, headed, told_longer;
+    struct report_line_heading heading;             // of the last lines, if headed
     bool lines_lack_intervals;                      // some line of an interval has a value without one
     struct output_held {                            // lines of intervals that wait for what the memory moved meanwhile
         size_t at[SOURCE_TYPES_MAX];                // where in the text

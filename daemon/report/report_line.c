@@ -8,19 +8,18 @@
 
 enum {
     TIME_WIDTH = 8,
-    COLUMNS = 5,
+    COLUMNS = REPORT_LINE_COLUMNS,
     COLUMNS_WIDE = 4,
     LEAST_WIDE = 2, // of those
     COLUMN_WIDTH = 8,
     SHARE_WIDTH = 10,  // "24.0±10.2%"
     NUMBER_WIDTH = 12, // "0.4500±0.012"
-    COLUMN_NAME_MAX = 24,
     GAP = 2,           // before the verdict
     VERDICT_LEAST = 12 // it stands on a line of its own where less is left
 };
 
 struct column {
-    char name[COLUMN_NAME_MAX];
+    char name[REPORT_LINE_NAME_MAX];
     const struct report_row *row; // NULL: it is not measured
 };
 
@@ -48,6 +47,13 @@ static void name_column(struct column *column, const char *name, const struct re
     column->row = row;
 }
 
+// False for a metric that this host cannot measure: it would be a column without any value.
+static bool is_planned(const struct report *report, const struct report_row *row) {
+    const struct plan *plan = report->view->layout->plan;
+    int place = row->metric ? plan->place[row->metric - plan->catalog->metrics] : -1;
+    return place < 0 || plan_metric_planned(&plan->metrics[place]);
+}
+
 // What a line without limits has: level 1 and instructions a cycle, else the first metrics, with long names. Returns
 // how many of them are level 1.
 static size_t choose(const struct report *report, struct columns *columns) {
@@ -60,7 +66,8 @@ static size_t choose(const struct report *report, struct columns *columns) {
     n_level1 = columns->n;
     for (size_t i = 0; i < report->n_rows && columns->n < (n_level1 > 0 ? COLUMNS : COLUMNS_WIDE); i++) {
         const struct report_row *row = &report->rows[i];
-        if (row->scope == REPORT_HOST && (n_level1 == 0 || strcmp(row->metric->export_name, CATALOG_IPC) == 0))
+        if (row->scope == REPORT_HOST && is_planned(report, row) &&
+            (n_level1 == 0 || strcmp(row->metric->export_name, CATALOG_IPC) == 0))
             name_column(&columns->each[columns->n++], row->metric->export_name, row);
     }
     return n_level1;
@@ -103,9 +110,23 @@ static void choose_columns(const struct report *report, const struct screen *scr
         columns->width -= 1 + width_of(&columns->each[--columns->n]);
 }
 
-void report_line_head(const struct report *report, const struct screen *screen, bool memory, struct text *out) {
+bool report_line_differs(const struct report *report, const struct screen *screen, bool memory,
+                         const struct report_line_heading *heading) {
+    struct columns columns;
+    bool differs = false;
+    choose_columns(report, screen, memory, &columns);
+    for (size_t i = 0; i < columns.n; i++)
+        differs = differs || (i < heading->n && strcmp(heading->names[i], columns.each[i].name) != 0);
+    return differs;
+}
+
+void report_line_head(const struct report *report, const struct screen *screen, bool memory,
+                      struct report_line_heading *heading, struct text *out) {
     struct columns columns;
     choose_columns(report, screen, memory, &columns);
+    *heading = (struct report_line_heading){.n = columns.n};
+    for (size_t i = 0; i < columns.n; i++)
+        memcpy(heading->names[i], columns.each[i].name, sizeof heading->names[i]);
     text_format(out, "%*s", TIME_WIDTH, "time");
     if (report->view->core_type)
         text_format(out, " %-*s", COLUMN_WIDTH, "cores");

@@ -294,6 +294,51 @@ def test_a_line_is_of_its_own_second_and_repeats_none():
     assert "note: lines have no ± while fewer than two rounds tell" in said, said
 
 
+def test_each_line_of_several_core_types_stands_under_its_own_names():
+    """Neoverse N1 has no level 1, so its lines have other columns than those of Neoverse V2."""
+    def type_of(name, cpus):
+        host = json.loads(e2e.read_text(os.path.join(ROOT, f"scenarios/{name}.json")))
+        kept = ("spec", "general_counters", "frequency_hz", "maximum_frequency_hz", "mixes")
+        load = {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "mix": "memory_bound", "utilisation": 0.9}]}
+        return {key: host[key] for key in kept} | {"cpus": cpus, "loads": {"work": load}, "assignments": [{"cpus": cpus, "load": "work"}]}
+    host = {"sockets": 1, "cores_per_socket": 4, "core_types": [type_of("neoverse-v2", "0-1"), type_of("neoverse-n1", "2-3")]}
+    path = e2e.write_text(os.path.join(FOLDER.name, "two.json"), json.dumps(host))
+    lines = measure("--pmu", f"sim:{path}", "--duration", "8s", "--interval", "2s").stdout.split("\n\n")[0].splitlines()
+    heads = {"neoverse-v2": set(), "neoverse-n1": set()}
+    for line in lines:
+        words = line.split()
+        if words[0] == "time":
+            head = words[2:]
+        elif words[2] in heads:
+            heads[words[2]].add(" ".join(head))
+            assert "-" not in words[3:], lines
+    assert all(names.startswith("frontend bad_spec retiring backend ipc") for names in heads["neoverse-v2"]) and heads["neoverse-v2"], lines
+    assert not any("frontend " in names or "retiring " in names for names in heads["neoverse-n1"]) and heads["neoverse-n1"], lines
+
+
+def test_a_change_of_plan_leaves_a_gap_between_lines():
+    """A line begins where its counts do: what lies between two plans belongs to none."""
+    lines = measured("--pmu", "sim:zen4", "--duration", "20s", "--interval", "1s")["intervals"]
+    spans = [(each["from_seconds"], each["to_seconds"]) for each in lines if not each["outside_cores"]]
+    gaps = [after[0] - before[1] for before, after in zip(spans, spans[1:])]
+    assert len(spans) > 15 and all(0.9 < end - begin < 1.1 for begin, end in spans), spans
+    assert 1 <= sum(gap > 0.05 for gap in gaps) <= 3 and all(gap > -0.001 for gap in gaps), gaps
+
+
+def test_a_time_without_any_value_is_no_line():
+    """Others hold all counters for some seconds, and nothing else is measured."""
+    host = json.loads(e2e.read_text(STEADY))
+    cpus = host["sockets"] * host["cores_per_socket"] * host.get("threads_per_core", 1)
+    host["rivals"] = [{"kind": "pinned", "cpus": f"0-{cpus - 1}", "counters": host["general_counters"], "cycles": True, "from_seconds": 6,
+                       "until_seconds": 12}]
+    path = e2e.write_text(os.path.join(FOLDER.name, "held.json"), json.dumps(host))
+    done = measure("--pmu", f"sim:{path}", "--duration", "20s", "--interval", "1s", "--groups", "Topdown_L1", "--json")
+    lines = by_schema(done.stdout)["intervals"]
+    assert all(any(row["value"] is not None for row in each["metrics"]) for each in lines), lines
+    longest = max(each["to_seconds"] - each["from_seconds"] for each in lines)
+    assert 5 < longest < 9 and len(lines) > 8, [(each["from_seconds"], each["to_seconds"]) for each in lines]
+
+
 def test_lines_are_of_a_round_where_that_takes_longer_than_asked_and_say_so():
     path, _ = flipping()
     words = ("--pmu", f"sim:{path}", "--duration", "4s", "--interval", "100ms")
