@@ -53,6 +53,7 @@ static void test_where_the_log_does_not_tell_the_number_is_unknown(void **state)
                                "1.0,S1,4,800,,context-switches,4000000000,100.00,,\n"),
                      0);
     assert_int_equal(cpus_each("1.0,800,,context-switches,2345678901,100.00,,\n"), 0); // tasks
+    assert_int_equal(cpus_each("1.0,800,,context-switches,62500000000,100.00,,\n"), 0);
     assert_int_equal(
         cpus_each("1.0,8,,context-switches,2000000000,100.00,,\n2.0,8,,context-switches,3000000000,100.00,,\n"), 0);
     assert_int_equal(
@@ -61,6 +62,27 @@ static void test_where_the_log_does_not_tell_the_number_is_unknown(void **state)
         0);
     assert_int_equal(cpus_each("1.0,800,,uncore_imc_0/cas_count_read/,1000000000,100.00,,\n"),
                      0); // of one CPU a socket
+}
+
+// Of --per-socket and of --per-node, which perf cannot mix.
+static void test_sums_of_sockets_and_of_nodes_are_of_sockets_of_their_numbers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[256];
+        struct errors errors = {0};
+        struct perf_log *log;
+        (void)snprintf(text, sizeof text,
+                       "1.0,%c0,4,800,,context-switches,4000000000,100.00,,\n"
+                       "1.0,%c1,4,900,,context-switches,4000000000,100.00,,\n",
+                       "SN"[i], "SN"[i]);
+        assert_int_equal(parse(text, &errors, &log), 0);
+        struct derived derived = derive_log(log, "software");
+        const struct topology *topology = derived.layout->topology;
+        assert_int_equal(topology->n_sockets, 2);
+        assert_int_equal(topology->sockets[0].id, 0);
+        assert_int_equal(topology->sockets[1].id, 1);
+        derived_end(&derived);
+    }
 }
 
 static double rate_of(const char *text, double *total, double *seconds) {
@@ -114,6 +136,7 @@ static void test_what_adds_up_an_unknown_number_of_cpus_is_per_second(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_number_of_cpus_follows_from_times_clocks_or_perfs_own_column),
+        cmocka_unit_test(test_sums_of_sockets_and_of_nodes_are_of_sockets_of_their_numbers),
         cmocka_unit_test(test_where_the_log_does_not_tell_the_number_is_unknown),
         cmocka_unit_test(test_a_sum_over_cpus_is_divided_by_their_number_and_its_counts_are_not),
         cmocka_unit_test(test_what_adds_up_an_unknown_number_of_cpus_is_per_second),

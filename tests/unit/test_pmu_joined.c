@@ -251,6 +251,34 @@ static void test_counts_that_fall_and_come_back_are_no_data(void **state) {
     end(&host);
 }
 
+// A driver's times may fall as well, while its counts go on: what a box counted in them is not known.
+static void test_times_that_fall_are_no_data(void **state) {
+    (void)state;
+    for (int running = 0; running < 2; running++) {
+        struct host host;
+        uint64_t before[3], counts[3];
+        begin(&host);
+        int handle = open_group(&host, TWO, N_OF(TWO));
+        for (int i = 0; i < 2; i++)
+            count(&host, 1000, 1);
+        struct pmu_times first = read_group(&host, handle, before, N_OF(TWO));
+        count(&host, 1000, 1);
+        struct pmu_times *of = &host.set.groups[1].times;
+        *(running ? &of->running_ns : &of->enabled_ns) -= SECOND_NS + SECOND_NS / 2;
+        struct pmu_times times = read_group(&host, handle, counts, N_OF(TWO));
+        assert_int_equal(times.enabled_ns - first.enabled_ns, SECOND_NS);
+        assert_int_equal(times.running_ns, first.running_ns);
+        assert_memory_equal(counts, before, sizeof counts);
+        for (int i = 0; i < 2; i++) {
+            count(&host, 1000, 1);
+            times = read_group(&host, handle, counts, N_OF(TWO));
+        }
+        assert_int_equal(times.running_ns - first.running_ns, SECOND_NS); // of the last read alone
+        assert_int_equal(counts[0] - before[0], 3 * 1000);
+        end(&host);
+    }
+}
+
 // What went on since the last read.
 struct gone {
     double boxes, cores;
@@ -451,6 +479,7 @@ int main(void) {
         cmocka_unit_test(test_a_box_that_shares_its_counters_is_scaled_by_its_own_time),
         cmocka_unit_test(test_counts_wait_for_a_box_that_was_never_on_its_counters),
         cmocka_unit_test(test_counts_that_fall_and_come_back_are_no_data),
+        cmocka_unit_test(test_times_that_fall_are_no_data),
         cmocka_unit_test(test_counts_of_the_cores_and_of_boxes_go_on_together),
         cmocka_unit_test(test_counts_that_fall_leave_nothing_beside_those_of_the_cores),
         cmocka_unit_test(test_the_time_until_a_group_is_stopped_is_not_lost),

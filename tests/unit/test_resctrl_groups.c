@@ -316,6 +316,32 @@ static void test_a_count_beyond_the_memorys_peak_is_no_data(void **state) {
     memory_reader_free(reader);
 }
 
+// A group that is seen for the first time was made since the last pass, or could not be found in that. Which of them it
+// is shows only the time between the two.
+static void test_what_a_new_group_brings_was_moved_since_the_last_pass(void **state) {
+    const struct host_tree *tree = *state;
+    for (int possible = 0; possible < 2; possible++) {
+        struct kernel kernel = begin(tree, 1);
+        struct memory_reader *reader = memory_reader_new(&tree->roots);
+        const struct memory_reader_choice choice = {.resctrl = true, .memory_bytes_per_second = 1e9};
+        const unsigned long brought = possible ? 20000000000 : 30000000000; // in 10 s, at twice the peak
+        unsigned interrupts;
+        remove_group(tree, &kernel, WEB_B);
+        write_files(tree, &kernel);
+        host_memory_unref(memory_reader_read(reader, choice,
+                                             (struct memory_reader_time){UINT64_C(1000000000000), 1.7e9}, &interrupts));
+        make_group(&kernel, WEB_B);
+        count(&kernel, WEB_B, brought, brought);
+        write_files(tree, &kernel);
+        struct host_memory *memory = memory_reader_read(
+            reader, choice, (struct memory_reader_time){UINT64_C(1010000000000), 1.7e9}, &interrupts);
+        assert_true(shown(memory) == (possible ? (double)brought : 0));
+        assert_int_equal((int)memory->implausible, !possible);
+        host_memory_unref(memory);
+        memory_reader_free(reader);
+    }
+}
+
 // Intel's sub-NUMA clusters: the domain's files are the sum of those parts that can be read.
 static void test_parts_of_a_domain_are_read_one_by_one(void **state) {
     const struct host_tree *tree = *state;
@@ -615,6 +641,7 @@ int main(void) {
         ON_A_TREE(test_a_monitoring_group_may_move_to_another_control_group),
         ON_A_TREE(test_a_sum_without_the_groups_own_counter_is_not_taken_for_it),
         ON_A_TREE(test_a_count_beyond_the_memorys_peak_is_no_data),
+        ON_A_TREE(test_what_a_new_group_brings_was_moved_since_the_last_pass),
         ON_A_TREE(test_parts_of_a_domain_are_read_one_by_one),
         ON_A_TREE(test_telemetry_of_packages_is_no_domain),
         ON_A_TREE(test_a_filter_that_nobody_can_write_was_chosen_by_nobody),

@@ -185,6 +185,16 @@ static void test_cores_of_one_number_in_two_dies_are_not_one(void **state) {
     assert_false(uncore_place_same(&old, &same, UNCORE_PART_CORE));
 }
 
+// Caches may be numbered within their package, as firmware has it.
+static void test_caches_of_one_number_in_two_packages_are_not_one(void **state) {
+    (void)state;
+    const struct uncore_place cache = {.package = 0, .die = -1, .node = -1, .cache = 2, .core = 1};
+    struct uncore_place other = cache;
+    assert_true(uncore_place_same(&cache, &other, UNCORE_PART_CACHE));
+    other.package = 1;
+    assert_false(uncore_place_same(&cache, &other, UNCORE_PART_CACHE));
+}
+
 static void test_a_box_of_a_pmu_with_one_reader_follows_it_anywhere(void **state) {
     (void)state;
     struct host host = make_host((const unsigned[]){2, 1, 1, 1, 4, 1});
@@ -205,6 +215,7 @@ int main(void) {
         cmocka_unit_test(test_without_a_list_of_cpus_the_largest_parts_that_tell_readers_apart_are_taken),
         cmocka_unit_test(test_each_box_is_read_within_its_part_or_by_nobody),
         cmocka_unit_test(test_cores_of_one_number_in_two_dies_are_not_one),
+        cmocka_unit_test(test_caches_of_one_number_in_two_packages_are_not_one),
         cmocka_unit_test(test_a_box_of_a_pmu_with_one_reader_follows_it_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
