@@ -298,7 +298,7 @@ static bool measure_software(const char *daemon, const char *config, double peer
 }
 
 static bool measure_large(const char *daemon, const char *config) {
-    static const char *const pages[] = {"/",
+    static const char *const pages[] = {"/plain",
                                         "/metrics",
                                         "/metrics/cpu",
                                         "/api/v1/snapshot",

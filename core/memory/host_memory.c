@@ -50,8 +50,6 @@ const char *resctrl_gap_text(enum resctrl_gap gap) { return GAPS[gap].text; }
 
 const char *host_memory_kind_name(enum host_memory_kind kind) { return KINDS[kind].name; }
 
-const char *host_memory_kind_text(enum host_memory_kind kind) { return KINDS[kind].text; }
-
 const char *resctrl_state_name(enum resctrl_state state) { return STATES[state].name; }
 
 const char *resctrl_state_text(enum resctrl_state state) { return STATES[state].text; }

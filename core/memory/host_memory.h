@@ -46,7 +46,6 @@ enum host_memory_kind {
     HOST_MEMORY_WITHOUT_CPUS // none of these is known
 };
 const char *host_memory_kind_name(enum host_memory_kind kind); // for programs
-const char *host_memory_kind_text(enum host_memory_kind kind); // for people
 
 // What the firmware says of the way from the nearest CPUs to a node (HMAT). NaN: it does not.
 struct host_memory_access {

@@ -72,7 +72,7 @@ static void remove_own(struct text *text) {
 // Renders the page into `out`. Where snapshots are overdue, because the thread that measures hangs, it has no gauges.
 static int render(const struct newest *types, size_t n, uint64_t now_ns, struct text *out) {
     struct snapshot *shown_snapshots[SHOWN_TYPES_MAX] = {NULL};
-    struct shown shown = {.history = NULL};
+    struct shown shown = {0};
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
         bool stale = view_stale(types[i].view, (now_ns - types[i].published_ns) / 1000000);

@@ -442,10 +442,6 @@ int shown_history_read(struct shown_history *history, const struct shown_history
     return r;
 }
 
-int shown_history_last_hour(struct shown_history *history, const struct shown *shown, struct view_history *answer) {
-    return shown_history_read(history, &(struct shown_history_query){.from = "-3600"}, shown, answer, NULL, 0);
-}
-
 // ---- as JSON ----
 
 static int compress(struct text *text) {

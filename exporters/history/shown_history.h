@@ -61,7 +61,4 @@ int shown_history_read(struct shown_history *history, const struct shown_history
 // The same as JSON, which may be compressed.
 int shown_history_render(struct shown_history *history, const struct shown_history_query *query,
                          const struct shown *shown, bool gzip, struct text *out, char *error, size_t size);
-// Level 1 of the host in the last hour. Returns 0 or -ENOMEM; otherwise the same.
-int shown_history_last_hour(struct shown_history *history, const struct shown *shown, struct view_history *answer);
-
 #endif

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_HTML_HTML_H
 #define TOPDOWND_EXPORTERS_HTML_HTML_H
 
-// The landing page: what is measured, the last round's values, and links to the rest. It is whole without its script
-// (page.js), and needs nothing from elsewhere. Core types follow one another.
+// The short page without scripts, for browsers that have none: what the host is bound by, level 1, and links to the
+// rest. Everything else is on the page for people (exporters/page). Core types follow one another.
 
 #include "exporters/text/text.h"
 #include "exporters/view/shown.h"

@@ -57,7 +57,7 @@ static void fill_shown(struct shown *shown, const struct http_publication *publi
 
 struct health http_answers_health(struct http_answers *answers, char *text, size_t size) {
     struct http_publication publication = http_newest_take(&answers->newest, http_answers_now_ms(answers));
-    struct shown shown = {.history = NULL};
+    struct shown shown = {0};
     fill_shown(&shown, &publication);
     struct health health = health_judge(&shown, publication.stale);
     health_text(&shown, publication.stale, text, size);

@@ -9,9 +9,10 @@
 static const char FOLDER[] = "/ui/";
 
 const struct page_file *http_file_find(const char *path) {
-    if (strcmp(path, "/ui") == 0)
+    if (strcmp(path, "/") == 0)
         return page_files_find(PAGE_INDEX);
-    return strncmp(path, FOLDER, strlen(FOLDER)) == 0 ? page_files_find(path + strlen(FOLDER)) : NULL;
+    const char *name = strncmp(path, FOLDER, strlen(FOLDER)) == 0 ? path + strlen(FOLDER) : "";
+    return strcmp(name, PAGE_INDEX) == 0 ? NULL : page_files_find(name); // the document's links are relative to "/"
 }
 
 // Whether a list of tags, or "*", names this one. Proxies that compress mark a tag as weak, which is the same here.

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "exporters/html/html.h"
-#include "exporters/html/html_script.h"
 #include "exporters/json/json_memory.h"
 #include "exporters/json/json_uncore.h"
 #include "exporters/prometheus/prometheus.h"
@@ -15,7 +14,8 @@
 #include "exporters/view/view_types.h"
 
 const char http_page_list[] = "There is no such page. These exist:\n"
-                              "/                 what is measured, and the last values\n"
+                              "/                 the page for people\n"
+                              "/plain            the verdict and level 1, for browsers without scripts\n"
                               "/metrics          for Prometheus: per socket\n"
                               "/metrics/cpu      for Prometheus: per CPU, with raw events\n"
                               "/api/v1/snapshot  JSON: the last values; ?scope=host, socket or cpu\n"
@@ -37,26 +37,18 @@ void http_templates_deinit(struct http_templates *templates) {
     templates->memory = host_memory_unref(templates->memory);
 }
 
-static int put_script(const struct shown *shown, struct text *out) {
-    (void)shown;
-    text_append(out, html_script, html_script_length);
-    return out->failed ? -ENOMEM : 0;
-}
-
 static int put_status(const struct shown *shown, size_t type, struct text *out) {
     return json_render_status(shown->types[type].view, shown->types[type].snapshot, out);
 }
 
 const struct http_page_type http_page_json = {"application/json", "Accept-Encoding"};
 static const struct http_page_type HTML = {"text/html; charset=utf-8", "Accept-Encoding"},
-                                   SCRIPT = {"text/javascript; charset=utf-8", "Accept-Encoding"},
                                    TEXT = {"text/plain; version=0.0.4; charset=utf-8", "Accept, Accept-Encoding"},
                                    OPENMETRICS = {"application/openmetrics-text; version=1.0.0; charset=utf-8",
                                                   "Accept, Accept-Encoding"};
 
 const struct http_page_row http_pages[HTTP_PAGE_N] = {
-    [HTTP_PAGE_ROOT] = {"/", NULL, &HTML, .has_history = true, .render = html_render},
-    [HTTP_PAGE_SCRIPT] = {"/page.js", NULL, &SCRIPT, .fixed = true, .render = put_script},
+    [HTTP_PAGE_PLAIN] = {"/plain", NULL, &HTML, .render = html_render},
     [HTTP_PAGE_METRICS] = {"/metrics", NULL, &TEXT, HTTP_PAGE_OPENMETRICS, .series = prometheus_render},
     [HTTP_PAGE_METRICS_CPU] = {"/metrics/cpu", NULL, &TEXT, HTTP_PAGE_OPENMETRICS_CPU, .series = prometheus_render,
                                .of_cpus = true},

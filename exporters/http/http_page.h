@@ -10,8 +10,7 @@
 #include "exporters/view/shown.h"
 
 enum http_page {
-    HTTP_PAGE_ROOT,
-    HTTP_PAGE_SCRIPT, // of the root page
+    HTTP_PAGE_PLAIN,
     HTTP_PAGE_METRICS,
     HTTP_PAGE_METRICS_CPU,
     HTTP_PAGE_OPENMETRICS, // the same two in OpenMetrics
@@ -51,7 +50,6 @@ struct http_page_row {
     const struct http_page_type *type;
     enum http_page openmetrics; // the same in OpenMetrics, for a client that prefers it; 0: there is none
     bool fixed;                 // the same for all snapshots of a view
-    bool has_history;           // needs shown->history
     bool has_bound;             // of several core types: begins with what all of them are bound by
     // What appends it, one of these. They return 0 or -ENOMEM. The whole page:
     int (*render)(const struct shown *shown, struct text *out);

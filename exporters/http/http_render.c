@@ -17,7 +17,7 @@ struct http_made {
 static int render_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
                        struct text *text) {
     struct snapshot *snapshots[SHOWN_TYPES_MAX] = {NULL};
-    struct shown shown = {.history = NULL};
+    struct shown shown = {0};
     bool complete = true;
     for (size_t i = 0; i < publication->n; i++) {
         snapshots[i] = http_publication_snapshot(publication, i);
@@ -26,12 +26,7 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
     }
     shown_count(&shown, publication->n);
     shown.memory = complete ? snapshots[0]->memory : NULL;
-    struct view_history history = {0};
-    if (complete && http_pages[page].has_history)
-        complete = shown_history_last_hour(renderer->history, &shown, &history) == 0;
-    shown.history = http_pages[page].has_history ? &history : NULL;
     int r = complete ? http_page_render(page, &renderer->cache.templates, &shown, text) : -ENOMEM;
-    view_history_deinit(&history);
     for (size_t i = 0; i < publication->n; i++)
         snapshot_unref(snapshots[i]);
     return r;
@@ -115,7 +110,7 @@ static int render_history(struct http_renderer *renderer, size_t slot, const str
                           enum http_coding coding, const struct http_publication *publication,
                           struct http_history_answer *out) {
     const struct http_made made = {publication->generation, &http_page_json, coding};
-    struct shown shown = {.history = NULL};
+    struct shown shown = {0};
     struct text *text = http_cache_begin(&renderer->cache, slot);
     for (size_t i = 0; i < publication->n; i++)
         shown.types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};

@@ -30,7 +30,7 @@ bool http_add_headers(struct MHD_Response *response, const struct web *web, cons
                                          keeping == HTTP_ASK_AGAIN ? "no-cache" : "no-store") == MHD_YES &&
                  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
                  MHD_add_response_header(response, "Content-Security-Policy",
-                                         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+                                         "default-src 'none'; script-src 'self'; style-src 'self'; "
                                          "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
                                          "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
     for (size_t i = 0; web && i < web->settings->n_headers; i++)

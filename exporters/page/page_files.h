@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct page_file {
-    const char *name; // below /ui/; PAGE_INDEX: the document itself
+    const char *name; // below /ui/; PAGE_INDEX: the document itself, at /
     const char *content_type;
     const char *tag; // of HTTP: another one for other bytes, with its quotation marks
     const unsigned char *bytes, *gzip;

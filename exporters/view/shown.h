@@ -5,16 +5,16 @@
 // The data that a host's pages show: a view and a snapshot, one pair for each core type, and one for each kind of PMU
 // outside the cores. Facts about the host and the daemon are the same in all pairs; pages take them from the first.
 
-#include "exporters/view/view_history.h"
+#include "core/memory/host_memory.h"
+#include "exporters/view/view.h"
 
 // More than any host has of both: what lies here for each of them is a few pointers.
 enum { SHOWN_TYPES_MAX = 64 };
 
 struct shown {
-    const struct view_history *history; // of level 1; only on the page for people, else NULL
-    struct host_memory *memory;         // what the kernel counts of memory; NULL: not known
-    size_t n;                           // core types, at least 1
-    size_t n_boxes;                     // kinds of PMUs outside the cores, after them
+    struct host_memory *memory; // what the kernel counts of memory; NULL: not known
+    size_t n;                   // core types, at least 1
+    size_t n_boxes;             // kinds of PMUs outside the cores, after them
     struct shown_type {
         struct view *view;
         const struct snapshot *snapshot;

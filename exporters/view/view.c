@@ -175,10 +175,6 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
     return absent_text(snapshot->absent[snapshot_state(view->layout, scope, metric)]);
 }
 
-bool view_interval_tells(const struct catalog_metric *metric, double value, double half) {
-    return metric->domain != METRIC_OTHER ? half < 0.5 : half < fabs(value) || half == 0;
-}
-
 // ---- what was counted all the time ----
 
 // Of what rotates, which rests in idle pieces, and is rounded by perf.

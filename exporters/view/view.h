@@ -103,10 +103,6 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 // Why the metric has no value in this scope; "" if it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
 
-// False where half the width of an interval is so large that the interval tells nothing of the metric's value: half of
-// all that a share can be, or as much as the value itself.
-bool view_interval_tells(const struct catalog_metric *metric, double value, double half);
-
 // True if the metric's events were counted all the time, so that its value has no error. An interval without a width
 // alone does not say that: windows that take turns may have been alike.
 bool view_exact(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);

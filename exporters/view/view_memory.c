@@ -113,62 +113,10 @@ bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memo
     return found;
 }
 
-static bool is_memory(enum traffic traffic) {
-    return traffic == TRAFFIC_MEMORY_READ || traffic == TRAFFIC_MEMORY_WRITE || traffic == TRAFFIC_MEMORY_ALL;
-}
-
-void view_memory_metrics(const struct shown *shown, struct text *out) {
-    for (size_t i = shown->n; i < shown_all(shown); i++) {
-        const struct view *view = shown->types[i].view;
-        for (size_t m = 0; m < view->layout->n_metrics; m++)
-            if (view_exported(view, m) && is_memory(view_metric(view, m)->traffic))
-                text_format(out, "%s%s", out->length > 0 ? "," : "", view_metric(view, m)->export_name);
-    }
-}
-
 void view_memory_put_rate(double bytes_per_second, struct text *out) {
     static const double LEAST = 0.05 * GIGABYTE; // less would be 0.0 GB/s
     if (bytes_per_second < LEAST && bytes_per_second > 0)
         text_format(out, "%.1f MB/s", bytes_per_second / MEGABYTE);
     else
         text_format(out, "%.1f GB/s", bytes_per_second / GIGABYTE);
-}
-
-void view_memory_text(const struct view_memory *memory, struct text *out) {
-    if (!isfinite(memory->all)) {
-        text_string(out, "Memory: no value");
-        return;
-    }
-    text_format(out, "Memory %.1f GB/s", memory->all / GIGABYTE);
-    if (isfinite(memory->peak)) {
-        text_string(out, " of ");
-        view_memory_put_rate(memory->peak, out);
-        text_format(out, " (%.0f %%)", 100 * memory->all / memory->peak);
-    }
-}
-
-static void add_misses(const struct shown_type *kind, size_t socket, struct view_misses *out) {
-    for (size_t m = 0; m < kind->view->layout->n_metrics; m++) {
-        enum traffic traffic = view_plannable(kind->view, m) ? view_metric(kind->view, m)->traffic : TRAFFIC_NONE;
-        if (traffic == TRAFFIC_LLC_MISS_LOCAL)
-            out->local = rate_of(kind->view, kind->snapshot, socket, m);
-        if (traffic != TRAFFIC_LLC_MISS_REMOTE)
-            continue;
-        out->remote = rate_of(kind->view, kind->snapshot, socket, m);
-        out->requested = traffic_is_requested(view_metric(kind->view, m)->definition);
-    }
-}
-
-bool view_misses_of(const struct shown *shown, unsigned socket, struct view_misses *out) {
-    struct view_misses misses = {.local = NAN, .remote = NAN};
-    for (size_t i = shown->n; i < shown_all(shown); i++) {
-        const struct topology *topology = shown->types[i].view->layout->topology;
-        for (size_t s = 0; s < topology->n_sockets; s++)
-            if (topology->sockets[s].id == socket)
-                add_misses(&shown->types[i], s, &misses);
-    }
-    if (!isfinite(misses.local) || !isfinite(misses.remote))
-        return false;
-    *out = misses;
-    return true;
 }

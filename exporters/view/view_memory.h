@@ -31,22 +31,7 @@ const char *view_memory_peak_source(const struct view *view, const struct snapsh
 // Of the socket with the kernel's number `socket`. False: no PMU of this host measures its memory.
 bool view_memory_of(const struct shown *shown, unsigned socket, struct view_memory *out);
 
-// Appends the exported names of the metrics that tell it, separated by commas, as /api/v1/history takes them.
-void view_memory_metrics(const struct shown *shown, struct text *out);
-
-// Misses of last-level caches in the last round, in bytes a second: those of the socket by where their memory is, or,
-// where home agents tell, the requests to its memory by the socket that they came from.
-struct view_misses {
-    double local, remote; // NaN: unknown
-    bool requested;       // as home agents tell
-};
-// False: no PMU of this host tells the socket's misses apart.
-bool view_misses_of(const struct shown *shown, unsigned socket, struct view_misses *out);
-
 // Appends "307.2 GB/s", or "1.0 MB/s" where that would be 0.0 GB/s.
 void view_memory_put_rate(double bytes_per_second, struct text *out);
-
-// Appends "Memory 109.7 GB/s of 307.2 GB/s (36 %)", or words for what is unknown.
-void view_memory_text(const struct view_memory *memory, struct text *out);
 
 #endif

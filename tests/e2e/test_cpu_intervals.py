@@ -36,7 +36,7 @@ def measured(daemon):
 def test_with_more_than_256_cpus_the_first_reader_finds_values_and_the_next_ones_intervals():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", f"sim:{host_of(folder, 258)}", yaml=YAML) as daemon:
         measured(daemon)
-        for page in ("/metrics", "/metrics/cpu", "/", "/api/v1/snapshot?scope=socket"):
+        for page in ("/metrics", "/metrics/cpu", "/plain", "/api/v1/snapshot?scope=socket"):
             daemon.get(page)  # has no intervals of single CPUs
         assert all(has_interval(share) for share in shares_of(daemon, "/api/v1/snapshot?scope=socket"))
         daemon.wait_round(daemon.sequence() + 3)

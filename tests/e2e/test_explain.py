@@ -121,7 +121,7 @@ def test_what_is_outside_the_cores_is_no_next_step_of_a_core():
     with e2e.Daemon("--pmu", "sim:zen4", yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\n" + OUTSIDE.replace("stage_1", "stage_1, Topdown_L2")) as daemon:
         daemon.wait_round(3)
         topdown = e2e.wait_for(lambda: (found := daemon.json("/api/v1/topdown"))["bound"] and len(found["bound"]["path"]) == 2 and found, "a verdict")
-        catalog, page = daemon.json("/api/v1/catalog"), daemon.get("/")
+        catalog, page = daemon.json("/api/v1/catalog"), daemon.get("/plain")
         bounds = [labels for name, labels, _ in e2e.samples(daemon.get("/metrics")) if name == "topdownd_bound_info"]
     assert topdown["bound"]["path"] == ["backend_bound_ratio", "backend_bound_memory_ratio"], topdown["bound"]
     steps = json.dumps(named(topdown["bound"]) + [named(node) for scope in topdown["scopes"] for node in scope["tree"]])

@@ -4,11 +4,9 @@
 import contextlib
 import json
 import os
-import re
 import subprocess
 import tempfile
 
-import browser
 import e2e
 
 BINARY, ROOT = e2e.arguments()
@@ -47,45 +45,6 @@ def scenario(folder):
     return path
 
 
-def plots(daemon, tab):
-    """The moments and heights of the share of back-end bound slots in the first plot, and those of the metric's line. The plot's right end is
-    the end of the last step, and its whole width 30 of them."""
-    answer = ask(daemon, "?metric=ipc")
-    end = answer["begin_timestamp_seconds"] + STEP * answer["steps"]
-    shares = tab.do("document.querySelector('#live-first polygon.f3').getAttribute('points')").split()
-    drawn = [tuple(map(float, point.split(","))) for point in shares]  # the upper edge from left to right, then the lower one
-    path = tab.do("document.querySelector('#history path').getAttribute('d')")
-    line = [(end - (720 - float(x)) / 720 * 30 * STEP, float(y)) for x, y in re.findall(r"[ML]([0-9.]+) ([0-9.]+)", path)]
-    upper, lower = drawn[:len(drawn) // 2], drawn[len(drawn) // 2:][::-1]
-    return [(end - (720 - x) / 720 * 30 * STEP, (below - above) / 160) for (x, above), (_, below) in zip(upper, lower)], line
-
-
-def check_page(daemon, earliest, latest):
-    """What people see of that."""
-    with browser.Browser() as chromium:
-        tab = chromium.open(f"http://127.0.0.1:{daemon.port}/#metric=ipc")
-        tab.wait("document.querySelector('#history path')", "the plot of a metric")
-
-        last = []
-
-        def seen():  # a page may be a step behind the API for a moment
-            heights, line = plots(daemon, tab)
-            last[:] = [heights, line]
-            after, before = latest + LATE + STEP, earliest - STEP
-            return ({high > 0.7 for at, high in heights if at > after} == {True} and {high < 0.1 for at, high in heights if at < before} == {True}
-                    and {y < 80 for at, y in line if at < before} == {True}  # 4, then 1 a cycle
-                    and {y > 80 for at, y in line if at > after} == {True})
-        try:
-            e2e.wait_for(seen, "the change in the plots", pause=0.5)
-        except AssertionError as error:
-            raise AssertionError(f"{error}: between {earliest} and {latest}, but the plots show {last}") from None
-        marks = [text for text in tab.do("[...document.querySelectorAll('#live-first .marks li')].map((e) => e.textContent)") if "Back-end bound" in text]
-        at = re.match(r"(\d\d):(\d\d):(\d\d) bound by: ", marks[-1])
-        day = sum(int(part) * unit for part, unit in zip(at.groups(), (3600, 60, 1)))
-        assert -1 <= (day - earliest + 43200) % 86400 - 43200 < latest - earliest + 15, (marks, earliest, latest)
-        assert "Since " in tab.do("document.querySelector('.since').textContent") and not tab.said, tab.said
-
-
 def test_a_change_of_load_shows_at_its_time_and_is_marked():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -106,7 +65,6 @@ def test_a_change_of_load_shows_at_its_time_and_is_marked():
                 assert abs(ipc[i] - 1) < 0.1 and bound[i] > 0.7, (i, ipc, bound)
         verdicts = [mark for mark in answer["marks"] if mark["kind"] == "verdict"]
         assert verdicts[-1]["text"] == "Back-end bound" and earliest < verdicts[-1]["timestamp_seconds"] < latest + 15, verdicts
-        check_page(daemon, earliest, latest)
         sockets = ask(daemon, "?scope=socket")
         assert {(series["socket"], series["metric"]) for series in sockets["series"]} == {(s, m) for s in (0, 1) for m in LEVEL1}
         for i in range(sockets["steps"]):

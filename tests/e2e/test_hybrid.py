@@ -90,8 +90,8 @@ def test_every_series_about_cores_says_of_which_type_and_no_other_does():
             assert e2e.value_of(page, "topdownd_schedule_decisions_total", core_type=kind) >= 0
         assert e2e.value_of(page, "topdownd_pmu_counters", core_type="c1-ultra", state="total") == 7
         assert e2e.value_of(page, "topdownd_pmu_counters", core_type="c1-nano", state="total") == 6
-        html = daemon.get("/")
-        assert [html.count(f"<h1>Core type {kind}</h1>") for kind in TYPES] == [1, 1, 1] and html.count("</html>") == 1
+        html = daemon.get("/plain")
+        assert [html.count(f"<h2>Core type {kind}</h2>") for kind in TYPES] == [1, 1, 1] and html.count("</html>") == 1
         return f"{seen} series"
 
 
@@ -109,7 +109,7 @@ def test_json_has_an_object_for_each_type():
 def test_an_ordinary_host_knows_nothing_of_core_types():
     with e2e.Daemon("--pmu", f"sim:{os.path.join(ROOT, 'tests/data/scenarios/steady.json')}", yaml=SHORT) as daemon:
         daemon.wait_round(1)
-        for path in ("/", "/metrics", "/metrics/cpu", *(f"/api/v1/{page}" for page in DOCUMENTS)):
+        for path in ("/plain", "/metrics", "/metrics/cpu", *(f"/api/v1/{page}" for page in DOCUMENTS)):
             assert "core_type" not in daemon.get(path) and "Core type" not in daemon.get(path), path
 
 

@@ -320,7 +320,7 @@ def test_the_tree_and_the_catalog_of_a_simulated_host():
         page = daemon.get("/metrics")
         for metric in catalog["metrics"]:
             assert (f"\n# TYPE {metric['families'][0]} gauge\n" in page) == (metric["metric"] in planned), metric
-        assert "What this host is bound by" in daemon.get("/")
+        assert "What this host is bound by" in daemon.get("/plain")
         return tree["bound"]["text"][:60]
 
 

@@ -15,7 +15,7 @@ import e2e
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
-PAGES = ("/metrics/cpu", "/api/v1/snapshot?scope=cpu", "/api/v1/topdown?scope=cpu", "/", "/metrics", "/api/v1/catalog", "/-/healthy")
+PAGES = ("/metrics/cpu", "/api/v1/snapshot?scope=cpu", "/api/v1/topdown?scope=cpu", "/plain", "/metrics", "/api/v1/catalog", "/-/healthy")
 LIMITS = range(0, 9)  # MiB above the first limit that it starts with, where not even a window's counts find place
 PASSES = 24  # over the pages at the tightest limit: what was kept of one takes space from the next
 ENDS_WITHIN_SECONDS = 1.0

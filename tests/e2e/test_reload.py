@@ -20,7 +20,7 @@ STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 RELOADS = 24  # in each storm: a hundred in all, as each waits for the end of a round
 SETTLED = 10  # after so many everything has been in use
 PSS_GROWS_KIB = 1024
-PATHS = ("/metrics", "/metrics/cpu", "/", "/api/v1/status", "/api/v1/plan", "/api/v1/snapshot?scope=cpu", "/-/healthy")
+PATHS = ("/metrics", "/metrics/cpu", "/plain", "/api/v1/status", "/api/v1/plan", "/api/v1/snapshot?scope=cpu", "/-/healthy")
 
 # Each is in force after the one before; FOLDER, HERE and PORT stand for the daemon's own.
 GOOD = (

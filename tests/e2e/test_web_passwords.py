@@ -82,7 +82,7 @@ def test_headers_are_those_of_the_file():
     web = files.write("http_server_config:\n  http2: false\n  headers:\n    X-Frame-Options: deny\n"
                       "    Content-Security-Policy: default-src 'self'\n    Strict-Transport-Security: ''\n")
     with web_files.Served(web) as daemon:
-        for path in ("/metrics", "/", "/-/ready", "/api/v1/history", "/absent", "/page.js"):
+        for path in ("/metrics", "/", "/-/ready", "/api/v1/history", "/absent", "/ui/main.js", "/plain"):
             headers = web_files.ask(daemon.port, path).headers
             assert headers.get_all("X-Frame-Options") == ["deny"], (path, headers)
             assert headers.get_all("Content-Security-Policy") == ["default-src 'self'"], (path, headers)

@@ -55,10 +55,10 @@ static bool has(struct http_cache *cache, enum http_page page, uint64_t generati
 
 static void test_a_page_is_kept_for_its_generation(void **state) {
     struct http_cache *cache = *state;
-    assert_false(has(cache, HTTP_PAGE_ROOT, 1, 0));
-    put(cache, HTTP_PAGE_ROOT, 1, 100, 'a');
-    assert_true(has(cache, HTTP_PAGE_ROOT, 1, 0));
-    assert_false(has(cache, HTTP_PAGE_ROOT, 2, 0));
+    assert_false(has(cache, HTTP_PAGE_PLAIN, 1, 0));
+    put(cache, HTTP_PAGE_PLAIN, 1, 100, 'a');
+    assert_true(has(cache, HTTP_PAGE_PLAIN, 1, 0));
+    assert_false(has(cache, HTTP_PAGE_PLAIN, 2, 0));
     assert_false(has(cache, HTTP_PAGE_METRICS, 1, 0));
 }
 
@@ -122,9 +122,9 @@ static void test_of_large_pages_those_that_were_asked_for_last_are_kept(void **s
     assert_true(has(cache, pages[0], 1, 30));
     assert_false(has(cache, pages[1], 1, 30));
     assert_true(has(cache, pages[2], 1, 30));
-    (void)has(cache, HTTP_PAGE_ROOT, 1, 40);
-    put(cache, HTTP_PAGE_ROOT, 1, HTTP_CACHE_BYTES_MAX + 1, 'a'); // one page is kept, however large
-    assert_true(has(cache, HTTP_PAGE_ROOT, 1, 50));
+    (void)has(cache, HTTP_PAGE_PLAIN, 1, 40);
+    put(cache, HTTP_PAGE_PLAIN, 1, HTTP_CACHE_BYTES_MAX + 1, 'a'); // one page is kept, however large
+    assert_true(has(cache, HTTP_PAGE_PLAIN, 1, 50));
     assert_false(has(cache, pages[0], 1, 50));
     assert_false(has(cache, pages[2], 1, 50));
 }
@@ -138,8 +138,8 @@ static void test_a_template_goes_with_its_page_or_after_it(void **state) {
     put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
     cache->templates.cpu = series_new(&shown, true);
     assert_non_null(cache->templates.cpu);
-    (void)has(cache, HTTP_PAGE_ROOT, 1, 10);
-    put(cache, HTTP_PAGE_ROOT, 1, HTTP_CACHE_BYTES_MAX, 'a');
+    (void)has(cache, HTTP_PAGE_PLAIN, 1, 10);
+    put(cache, HTTP_PAGE_PLAIN, 1, HTTP_CACHE_BYTES_MAX, 'a');
     assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].response);
     assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS - 1), 1);
     assert_non_null(cache->templates.cpu); // its page may be asked for again
@@ -169,13 +169,13 @@ static void test_a_template_stays_while_one_of_its_two_formats_is_asked_for(void
 
 static void test_what_could_not_be_rendered_leaves_nothing(void **state) {
     struct http_cache *cache = *state;
-    put(cache, HTTP_PAGE_ROOT, 1, 100, 'a');
-    struct text *text = http_cache_begin(cache, HTTP_PAGE_ROOT);
+    put(cache, HTTP_PAGE_PLAIN, 1, 100, 'a');
+    struct text *text = http_cache_begin(cache, HTTP_PAGE_PLAIN);
     text->failed = true;
-    http_cache_drop(cache, HTTP_PAGE_ROOT);
-    assert_false(has(cache, HTTP_PAGE_ROOT, 1, 0));
-    put(cache, HTTP_PAGE_ROOT, 2, 100, 'b');
-    assert_true(has(cache, HTTP_PAGE_ROOT, 2, 0));
+    http_cache_drop(cache, HTTP_PAGE_PLAIN);
+    assert_false(has(cache, HTTP_PAGE_PLAIN, 1, 0));
+    put(cache, HTTP_PAGE_PLAIN, 2, 100, 'b');
+    assert_true(has(cache, HTTP_PAGE_PLAIN, 2, 0));
 }
 
 // ---- pages that are being sent ----

@@ -143,8 +143,8 @@ static char *inflated(const char *bytes, size_t length) {
     return out;
 }
 
-static const char *const TARGETS[] = {"/",
-                                      "/page.js",
+static const char *const TARGETS[] = {"/plain",
+                                      "/ui/main.js",
                                       "/metrics",
                                       "/metrics/cpu",
                                       "/api/v1/snapshot",

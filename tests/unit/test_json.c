@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "exporter_host.h"
-#include "exporters/html/html.h"
 #include "exporters/json/json.h"
 
 // What a path such as "scopes[1].metrics.ipc.value" leads to.
@@ -350,12 +349,6 @@ static void test_status_and_page_say_what_is_raised(void **state) {
     assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 1);
     assert_text(root, "schedule.raised[0]", "Others");
     cJSON_Delete(root);
-    text = (struct text){0};
-    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
-                     0);
-    text_append(&text, "", 1);
-    assert_non_null(strstr(text.data, "; adaptive, raised: Others (backend_bound_ratio was high)"));
-    text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -522,12 +515,6 @@ static void test_what_gets_no_more_of_the_round_is_not_told_to_be_raised(void **
     root = parse(&text);
     assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 0);
     cJSON_Delete(root);
-    text = (struct text){0};
-    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
-                     0);
-    text_append(&text, "", 1);
-    assert_non_null(strstr(text.data, "; adaptive, nothing is raised"));
-    text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }

@@ -358,11 +358,6 @@ static void test_what_was_not_selected_is_measured_but_not_exported(void **state
         0);
     assert_false(contains(&text, "core_part"));
     assert_true(contains(&text, "\"core_bound_ratio\":{\"value\":0.1,"));
-    text.length = 0;
-    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
-                     0);
-    assert_false(contains(&text, "core_part"));
-    assert_true(contains(&text, "core_bound_ratio"));
     text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -415,20 +410,12 @@ static size_t check_next(const cJSON *nodes) {
     return n;
 }
 
-static size_t count(const struct text *text, const char *part) {
-    size_t n = 0;
-    for (const char *at = text->data, *end = at + text->length;
-         (at = memmem(at, (size_t)(end - at), part, strlen(part))); at++)
-        n++;
-    return n;
-}
-
-static void test_every_node_that_is_high_leads_on_in_json_and_on_the_page(void **state) {
+static void test_every_node_that_is_high_leads_on(void **state) {
     (void)state;
     struct exporter_host host;
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
-    struct text json = {0}, page = {0};
+    struct text json = {0};
     assert_int_equal(json_render_topdown(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}},
                                          0, JSON_HOST, &json),
                      0);
@@ -436,22 +423,13 @@ static void test_every_node_that_is_high_leads_on_in_json_and_on_the_page(void *
     cJSON *root = cJSON_Parse(json.data);
     size_t n = check_next(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "scopes"), 0), "tree"));
     assert_true(n >= 3);
-    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &page),
-                     0);
-    assert_int_equal(count(&page, "<span class=\"high\">"), n);
-    size_t sockets = count(&page, "<details data-key=\"next-socket-"); // each leads on, too
-    assert_int_equal(sockets, 2);
-    assert_int_equal(count(&page, ">What next?</summary>Next, look at the metric group"), n + sockets);
-    assert_int_equal(count(&page, "\">perf record "), n + sockets + 1); // and below the answer
-    assert_int_equal(count(&page, "<button type=\"button\" class=\"copy\""), n + sockets + 1);
     cJSON_Delete(root);
     text_free(&json);
-    text_free(&page);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
 
-static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
+static void test_the_short_page_shows_the_answer_escaped(void **state) {
     (void)state;
     struct exporter_host host;
     tree_host_init(&host);
@@ -461,21 +439,13 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
                      0);
     assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
     assert_true(contains(&text, "<p class=\"since\">Since 2023-11-14 22:12:20 UTC"));
-    assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
-    assert_true(contains(&text, " class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
-    assert_true(contains(&text, "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
-                                "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of "
-                                "clock cycles</span></summary>"));
-    assert_true(contains(&text, "\" open><summary id=\"tree--memory_bound_ratio-")); // the path to the bottleneck
-    assert_false(contains(&text, "\" open><summary id=\"tree--retiring_ratio-"));
-    assert_true(contains(&text, "With 95 % certainty between 8.22 and 9.78 %: "));
-    assert_true(contains(&text, "Shares of clock cycles overlap and do not add up. "));
-    assert_false(contains(&text, " title=\"")); // nothing is told by a tooltip alone
+    assert_true(contains(&text, "<p>Next, look at the metric group"));
+    assert_true(contains(&text, "<code>perf record "));
     snapshot->verdicts[0].now.since = verdict_since_unknown();
     text.length = 0;
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
                      0);
-    assert_true(contains(&text, "<p class=\"since\">\n"));
+    assert_false(contains(&text, "class=\"since\""));
     text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -496,8 +466,8 @@ int main(void) {
         cmocka_unit_test(test_a_missing_value_between_two_limits_leaves_a_threshold_open),
         cmocka_unit_test(test_what_was_not_selected_is_measured_but_not_exported),
         cmocka_unit_test(test_the_plan_marks_what_was_not_selected_and_what_is_combined),
-        cmocka_unit_test(test_every_node_that_is_high_leads_on_in_json_and_on_the_page),
-        cmocka_unit_test(test_the_page_shows_the_answer_and_the_tree_escaped),
+        cmocka_unit_test(test_every_node_that_is_high_leads_on),
+        cmocka_unit_test(test_the_short_page_shows_the_answer_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
 
-#include "exporters/html/html.h"
 #include "exporters/http/http_page.h"
 #include "tests/unit/exporter_host.h"
 
@@ -84,9 +83,6 @@ static void test_without_a_reading_nothing_is_shown(void **state) {
     assert_null(strstr(page, "numa_"));
     assert_null(strstr(page, "resctrl"));
     free(page);
-    page = page_of(&host, HTTP_PAGE_ROOT, NULL);
-    assert_null(strstr(page, "NUMA nodes</h2>"));
-    free(page);
     end(&host);
 }
 
@@ -130,44 +126,6 @@ static void test_the_page_follows_what_appears_and_what_goes(void **state) {
     free(page);
     host_memory_unref(before);
     host_memory_unref(after);
-    end(&host);
-}
-
-static void test_the_page_for_people_has_shares_of_the_last_seconds(void **state) {
-    (void)state;
-    struct host host;
-    begin(&host);
-    struct host_memory *memory = two_nodes();
-    memory->nodes[1].kind = HOST_MEMORY_CXL;
-    memory->nodes[1].socket = -1;
-    memory->nodes[1].tier = 22;
-    memory->nodes[1].access.read_seconds = 250e-9;
-    memory->totals[HOST_MEMORY_PROMOTED] = 4e6;
-    memory->totals_before[HOST_MEMORY_PROMOTED] = 0;
-    add_resctrl(memory, (const double[]){5e10, 6e10});
-    memory->sockets[0].before = (struct host_memory_bytes){2e10, 0, NAN};
-    char *page = page_of(&host, HTTP_PAGE_ROOT, memory);
-    assert_has(page, "<p>In 10 s, 25 % of all allocations were on another node than the CPU that asked for them. "
-                     "<a class=\"nb\" id=\"counted-numa_remote_allocation_ratio\" "
-                     "data-metric=\"numa_remote_allocation_ratio\" "
-                     "href=\"/api/v1/history?scope=host&amp;metric=numa_remote_allocation_ratio\">Its history</a>\n");
-    assert_has(page,
-               "href=\"/api/v1/history?scope=socket&amp;metric=resctrl_memory_bytes_per_second\">Its history</a>");
-    assert_has(page, "<p>0.4 MB/s moved to a faster tier. <a ");
-    assert_null(strstr(page, "moved to a slower tier"));
-    assert_has(page, "<tr><th class=\"nb\">Node 0<td>0<td>memory of CPUs<td><td class=\"nb\">64 GiB<td class=\"nb\">1 "
-                     "GiB<td>10 %<td>");
-    assert_has(page,
-               "<tr><th class=\"nb\">Node 1<td><td>CXL<td>22<td class=\"nb\">64 GiB<td class=\"nb\">1 GiB<td>10 %<td>");
-    assert_has(page, "<td>250 ns<td>\n");
-    assert_has(page, "<tr><th class=\"nb\">Socket 0<td class=\"nb\">4.0 GB/s<td>25 %<td>\n");
-    assert_null(strstr(page, "Not known since"));
-    free(page);
-    memory->domains[1].gap = RESCTRL_GAP_FELL;
-    page = page_of(&host, HTTP_PAGE_ROOT, memory);
-    assert_has(page, "Not known since the last reading: a group's count fell, as when it was set back.\n");
-    free(page);
-    host_memory_unref(memory);
     end(&host);
 }
 
@@ -223,7 +181,6 @@ int main(void) {
         cmocka_unit_test(test_without_a_reading_nothing_is_shown),
         cmocka_unit_test(test_series_are_those_that_the_host_has),
         cmocka_unit_test(test_the_page_follows_what_appears_and_what_goes),
-        cmocka_unit_test(test_the_page_for_people_has_shares_of_the_last_seconds),
         cmocka_unit_test(test_json_has_groups_by_name_and_gaps),
         cmocka_unit_test(test_a_stale_snapshot_keeps_the_reading),
     };

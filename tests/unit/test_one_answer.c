@@ -102,7 +102,7 @@ static void test_every_output_names_the_same_metric(void **state) {
     assert_int_equal(json_render_topdown(&run.shown, 0, JSON_HOST, &text), 0);
     assert_contains(&text, "\"path\":\t[\"backend_bound_ratio\", \"memory_bound_ratio\"]");
     assert_int_equal(html_render(&run.shown, &page), 0);
-    assert_contains(&page, "<p class=\"verdict\">backend_bound &rsaquo; memory_bound <span");
+    assert_contains(&page, "<p class=\"verdict\">backend_bound, 35 % of pipeline slots; in it memory_bound, 25 %");
     assert_int_equal(report_init(&report, &run.host.view, run.snapshot, REPORT_HOST), 0);
     assert_string_equal(report_last(&report)->export_name, "memory_bound_ratio");
     report_deinit(&report);
@@ -149,7 +149,7 @@ static void test_what_is_not_known_has_its_reason_without_being_judged_again(voi
     assert_int_equal(json_render_topdown(&run.shown, 0, JSON_HOST, &text), 0);
     assert_contains(&text, "\"bound_reason\":\t\"nothing has been measured yet\"");
     assert_int_equal(html_render(&run.shown, &page), 0);
-    assert_contains(&page, "<p>Not known: nothing has been measured yet.");
+    assert_contains(&page, "<p class=\"verdict\">Not known: nothing has been measured yet.");
     end(&run);
 }
 

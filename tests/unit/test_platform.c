@@ -11,7 +11,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "exporters/html/html.h"
 #include "exporters/json/json.h"
 #include "prometheus_check.h"
 
@@ -106,36 +105,6 @@ static void test_status_has_a_value_or_those_of_cpus_that_differ_or_a_reason(voi
     host_deinit(&host);
 }
 
-static void test_the_page_has_a_table_of_it_with_units_and_escaped(void **state) {
-    (void)state;
-    struct exporter_host host;
-    struct text text = {0};
-    host_init(&host);
-    struct snapshot *snapshot = host_snapshot(&host);
-    struct platform *platform = host.view.platform = made();
-    host.view.nmi_watchdog = "holds_a_counter";
-    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
-                     0);
-    text_append(&text, "", 1);
-    static const char *const rows[] = {
-        "<h2>Platform</h2>",
-        "<tr><th>SMT<td>on\n",
-        "<tr><th>NUMA nodes<td>2\n",
-        "<tr><th>Memory in reserved huge pages<td>3 MiB\n",
-        "<tr><th>Highest frequency that the governor may choose<td>3.8 GHz\n",
-        "<td>CPUs differ: performance on 1 (0); power&quot;save? on 3 (1-3)\n",
-        "<tr><th>Kernel<td><span class=\"soft\">not known: no &lt;file&gt;</span>\n",
-        "<tr><th>NMI watchdog<td>on, holds a counter of every CPU\n",
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (!strstr(text.data, rows[i]))
-            fail_msg("there is no %s", rows[i]);
-    text_free(&text);
-    platform_unref(platform);
-    snapshot_unref(snapshot);
-    host_deinit(&host);
-}
-
 static void test_prometheus_has_one_series_with_what_is_known(void **state) {
     (void)state;
     struct exporter_host host;
@@ -174,7 +143,6 @@ int main(void) {
         cmocka_unit_test(test_what_formulas_are_told_is_taken_over_and_nothing_assumed),
         cmocka_unit_test(test_platforms_are_equal_only_in_all_facts),
         cmocka_unit_test(test_status_has_a_value_or_those_of_cpus_that_differ_or_a_reason),
-        cmocka_unit_test(test_the_page_has_a_table_of_it_with_units_and_escaped),
         cmocka_unit_test(test_prometheus_has_one_series_with_what_is_known),
         cmocka_unit_test(test_a_view_keeps_its_platform),
     };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the daemon says. A resource is named as it is asked for: 'topdown', 'snapshot?scope=socket', 'history?metric=ipc';
-// '-/ready' is the only text. state[name] = {data, error, at}: the newest data stays while a request fails.
+// What the daemon says. A resource is named as it is asked for: 'topdown', 'snapshot?scope=socket', 'history?metric=ipc'.
+// state[name] = {data, error, at}: the newest data stays while a request fails.
 
-const ROOT = new URL('../', import.meta.url); // relative, so that a reverse proxy may put all of it below a path
+// Relative, so that a reverse proxy may put all of it below a path; a name and a password in the address are not asked with.
+const ROOT = new URL('../', import.meta.url);
+ROOT.username = ROOT.password = '';
 const TIMEOUT_MS = 10000;
 // Seconds for which an answer is new enough: what is asked for often and changes seldom.
 const KEPT = [[/^catalog/, 300], [/^plan/, 10], [/^history.*step=300/, 60], [/^history/, 5], [/scope=cpu/, 5]];
 
-const urlOf = (name) => new URL(name.startsWith('-/') ? name : `api/v1/${name}`, ROOT);
+const urlOf = (name) => new URL(`api/v1/${name}`, ROOT);
 const keptOf = (name) => KEPT.find(([pattern]) => pattern.test(name))?.[1] ?? 0;
 
 // Why there is no answer: kind is gone (no answer at all), password, busy (try again), missing (no such page in this
@@ -19,7 +21,6 @@ const failure = (status, text) => {
 
 const read = async (name) => {
   const answer = await fetch(urlOf(name), { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (name.startsWith('-/')) return { ready: answer.ok, text: (await answer.text()).trim(), status: answer.status };
   if (!answer.ok) throw failure(answer.status, (await answer.text()).trim());
   return answer.json();
 };

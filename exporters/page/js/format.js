@@ -56,13 +56,19 @@ export const quantity = (value, unit) => {
 // What stands beside the number: '% of pipeline slots', 'per 1000 instructions'.
 export const unitOf = (unit) => UNITS.find(([pattern]) => pattern.test(unit))?.[2](unit) ?? unit;
 
-// Half the width of a 95 % interval, in the digits of the value: '± 0.6 %'.
+const DIGITS_SHOWN = 1e-4; // of a value; an interval that is narrower than that says nothing more
+
+// Half the width of a 95 % interval: '± 0.6', in points for a share; words where it tells nothing. The upper half: the
+// lower one may be cut at 0.
 export const margin = (entry, unit) => {
-  if (!known(entry?.low) || !known(entry?.high) || !known(entry?.value)) return '';
+  if (!known(entry?.high) || !known(entry?.value)) return '';
+  const half = entry.high - entry.value, isShare = /^ratio\b/.test(unit), { domain } = entry;
+  const tells = (domain ?? (isShare ? 'share' : 'other')) !== 'other' ? half < 0.5 : half < Math.abs(entry.value) || half === 0;
+  if (!tells) return 'too uncertain to tell';
   if (entry.exact) return 'exact';
-  const half = (entry.high - entry.low) / 2, shares = /^ratio\b/.test(unit);
-  if (half >= Math.abs(entry.value) || (shares && half >= 0.5)) return 'too uncertain to tell';
-  return `± ${shares ? (half * 100).toFixed(half < 0.0995 ? 1 : 0) : quantity(Number(half.toPrecision(2)), unit)}`;
+  const shown = half < DIGITS_SHOWN * Math.abs(entry.value) ? 0 : half;
+  if (isShare) return `± ${number(shown * 100, 2)}`;
+  return `± ${quantity(Number(shown.toPrecision(2)), unit)}`;
 };
 
 // ---- times, all UTC as in logs and in Prometheus ----

@@ -12,7 +12,7 @@ const VIEWS = {
   time: { title: 'Time', load: () => import('./views/time.js') },
 };
 const FIRST = 'now';
-const ALWAYS = ['status', 'topdown', '-/ready']; // of the header
+const ALWAYS = ['status', 'topdown']; // of the header
 
 const byId = (id) => document.getElementById(id);
 const main = byId('main'), api = createApi();
@@ -83,14 +83,13 @@ const alertsOf = (status) => {
 };
 
 const renderAlerts = () => {
-  const state = api.state, trouble = api.trouble(ALWAYS), host = hostOf(state), ready = dataOf(state, '-/ready');
+  const state = api.state, trouble = api.trouble(ALWAYS), host = hostOf(state);
   const at = Math.max(0, ...ALWAYS.map((name) => state[name]?.at ?? 0));
   render(byId('alerts'),
-    trouble && h('p', { class: 'alert sticky', 'data-key': 'trouble', id: 'trouble' }, troubleText(trouble, at && at / 1000), trouble.kind === 'password' &&
+    trouble && h('p', { class: 'alert', 'data-key': 'trouble', id: 'trouble' }, troubleText(trouble, at && at / 1000), trouble.kind === 'password' &&
       h('button', { type: 'button', onclick: () => location.reload() }, 'Reload')),
-    host?.simulated && alert('simulated', 'Simulated data.', 'No hardware is measured: every number here comes from a scenario, and every series carries simulated="true".'),
-    host?.replay && alert('replay', 'A replay.', 'This was measured at another time: every series carries replay="true".'),
-    !trouble && ready && !ready.ready && alert('ready', 'Not ready:', ready.text),
+    host?.simulated && alert('simulated', 'Simulated data.', ['No hardware is measured: every number here comes from a scenario', h('span', { class: 'more' }, ', and every series carries simulated="true"'), '.']),
+    host?.replay && alert('replay', 'A replay.', ['This was measured at another time', h('span', { class: 'more' }, ': every series carries replay="true"'), '.']),
     typesOf(dataOf(state, 'status')).map(alertsOf));
 };
 
