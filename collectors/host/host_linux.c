@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collectors/host/host_file.h"
+#include "collectors/host/host_places.h"
 #include "core/spec/kernel_pmu.h"
 
 // Every file read here is small; text beyond the buffer is ignored.
@@ -130,8 +131,11 @@ static int build_topology(const struct host_roots *roots, const struct cpuset *o
     }
     long long kilohertz = n > 0 ? cpu_number(roots, cpus[0].id, "cpufreq/cpuinfo_max_freq", 0) : 0;
     int r = topology_new(cpus, n, kilohertz > 0 ? (double)kilohertz * 1e3 : 0, out);
-    if (r == 0)
+    if (r == 0) {
         count_isolated(choice, cpus, n, *out);
+        r = host_places_read(roots, *out);
+        *out = r < 0 ? topology_free(*out) : *out;
+    }
     free(cpus);
     return r;
 }

@@ -259,6 +259,28 @@ int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, 
     return 0;
 }
 
+// The part of a socket that a core lies in, numbered over all sockets; -1: the scenario does not tell.
+static int part_of(const struct scenario *scenario, unsigned parts_per_socket, unsigned core) {
+    unsigned socket = core / scenario->cores_per_socket, within = core % scenario->cores_per_socket;
+    return parts_per_socket == 0
+               ? -1
+               : (int)(socket * parts_per_socket + within * parts_per_socket / scenario->cores_per_socket);
+}
+
+static int tell_places(const struct scenario *scenario, struct topology *topology) {
+    struct topology_place *places = calloc(topology->n_cpus, sizeof *places);
+    if (!places)
+        return -ENOMEM;
+    for (size_t i = 0; i < topology->n_cpus; i++) {
+        unsigned core = topology->cpus[i].id % (scenario->sockets * scenario->cores_per_socket);
+        places[i] = (struct topology_place){.node = part_of(scenario, scenario->nodes_per_socket, core),
+                                            .cache = part_of(scenario, scenario->caches_per_socket, core)};
+    }
+    int r = topology_set_places(topology, places);
+    free(places);
+    return r;
+}
+
 int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selected, struct topology **out) {
     size_t n = scenario_n_cpus(scenario), n_sources = 0;
     struct topology_source *sources = calloc(n ? n : 1, sizeof *sources);
@@ -276,6 +298,10 @@ int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selec
     }
     int r = topology_new(sources, n_sources, scenario->maximum_frequency_hz, out);
     free(sources);
+    if (r < 0)
+        return r;
+    r = tell_places(scenario, *out);
+    *out = r < 0 ? topology_free(*out) : *out;
     return r;
 }
 

@@ -146,6 +146,9 @@ static void read_shape(struct scenario_reader *reader, const struct json_node *r
     (void)json_get_count(root, "sockets", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->sockets);
     (void)json_get_count(root, "cores_per_socket", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->cores_per_socket);
     (void)json_get_count(root, "threads_per_core", JSON_OPTIONAL, 1, 8, &scenario->threads_per_core);
+    unsigned parts_max = scenario->cores_per_socket > 0 ? scenario->cores_per_socket : 1;
+    (void)json_get_count(root, "nodes_per_socket", JSON_OPTIONAL, 1, parts_max, &scenario->nodes_per_socket);
+    (void)json_get_count(root, "caches_per_socket", JSON_OPTIONAL, 1, parts_max, &scenario->caches_per_socket);
     if (scenario_n_cpus(scenario) > SCENARIO_CPUS_MAX)
         json_fail(root, "the host has %zu CPUs; the limit is %d", scenario_n_cpus(scenario), SCENARIO_CPUS_MAX);
 }
@@ -231,6 +234,8 @@ static void read_core_type(struct scenario_reader *reader, const struct json_nod
     type->sockets = first->sockets;
     type->cores_per_socket = first->cores_per_socket;
     type->threads_per_core = first->threads_per_core;
+    type->nodes_per_socket = first->nodes_per_socket;
+    type->caches_per_socket = first->caches_per_socket;
     reader->frequency_hz = 0;
     reader->mixes = (struct json_node){0};
     json_check_keys(node, keys, COUNT(keys));
@@ -244,8 +249,8 @@ static void read_core_type(struct scenario_reader *reader, const struct json_nod
 
 static void read_core_types(struct scenario_reader *reader, const struct json_node *root,
                             const struct json_node *types) {
-    static const char *const keys[] = {"description",      "sockets",    "cores_per_socket",
-                                       "threads_per_core", "core_types", "uncore"};
+    static const char *const keys[] = {"description",      "sockets",           "cores_per_socket", "threads_per_core",
+                                       "nodes_per_socket", "caches_per_socket", "core_types",       "uncore"};
     struct scenario *first = reader->scenario;
     const cJSON *value;
     size_t n = 0;
@@ -311,6 +316,8 @@ static void read_document(struct scenario_reader *reader, const struct json_node
                                        "sockets",
                                        "cores_per_socket",
                                        "threads_per_core",
+                                       "nodes_per_socket",
+                                       "caches_per_socket",
                                        "general_counters",
                                        "validates",
                                        "surplus",

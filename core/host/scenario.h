@@ -71,9 +71,10 @@ struct scenario {
     char *description; // for people; NULL: none
     char *spec;        // the spec whose events the host counts
     unsigned sockets, cores_per_socket, threads_per_core;
-    unsigned general_counters; // 0: no limit
-    bool validates_nothing;    // event groups of any size open, as on some drivers; too large ones never run
-    char **filtered;           // events that can be opened, run and count nothing, as behind KVM's filter
+    unsigned nodes_per_socket, caches_per_socket; // NUMA nodes, last-level caches; 0: not told
+    unsigned general_counters;                    // 0: no limit
+    bool validates_nothing; // event groups of any size open, as on some drivers; too large ones never run
+    char **filtered;        // events that can be opened, run and count nothing, as behind KVM's filter
     size_t n_filtered;
     bool surplus;                   // the check at open ignores the leader, as on Linux: it accepts one member too many
     double maximum_frequency_hz;    // 0: unknown

@@ -136,16 +136,28 @@ int topology_set_boxes(struct topology *topology, const struct topology_box *fac
     return 0;
 }
 
+int topology_set_places(struct topology *topology, const struct topology_place *places) {
+    struct topology_place *copy = calloc(topology->n_cpus, sizeof *copy);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, places, topology->n_cpus * sizeof *copy);
+    free(topology->places);
+    topology->places = copy;
+    return 0;
+}
+
 struct topology *topology_copy(const struct topology *topology) {
     struct topology *copy = calloc(1, sizeof *copy);
     if (!copy)
         return NULL;
     *copy = *topology;
     copy->box_facts = NULL;
+    copy->places = NULL;
     copy->cpus = calloc(topology->n_cpus, sizeof *copy->cpus);
     copy->sockets = calloc(topology->n_sockets, sizeof *copy->sockets);
     if (!copy->cpus || !copy->sockets ||
-        (topology->box_facts && topology_set_boxes(copy, topology->box_facts, topology->n_box_facts) < 0))
+        (topology->box_facts && topology_set_boxes(copy, topology->box_facts, topology->n_box_facts) < 0) ||
+        (topology->places && topology_set_places(copy, topology->places) < 0))
         return topology_free(copy);
     memcpy(copy->cpus, topology->cpus, topology->n_cpus * sizeof *copy->cpus);
     memcpy(copy->sockets, topology->sockets, topology->n_sockets * sizeof *copy->sockets);
@@ -167,6 +179,7 @@ size_t topology_measured(const struct topology *topology, size_t scope) {
 
 struct topology *topology_free(struct topology *topology) {
     if (topology) {
+        free(topology->places);
         free(topology->box_facts);
         free(topology->sockets);
         free(topology->cpus);

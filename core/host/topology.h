@@ -47,6 +47,10 @@ struct topology {
         int node;                   // NUMA node; -1: unknown
     } * box_facts;                  // of the box with the number i; NULL: unknown
     size_t n_box_facts;
+    struct topology_place {
+        int node;  // NUMA node; -1: unknown
+        int cache; // the kernel's number of the last-level cache; -1: unknown
+    } * places;    // of each CPU; NULL: unknown
 };
 
 // One CPU as a host describes it. SMT siblings have the same core and package, and no other CPU has both; -1: unknown.
@@ -64,6 +68,9 @@ struct topology *topology_copy(const struct topology *topology);
 
 // Tells what the boxes are; copies the facts. Returns 0 or -ENOMEM.
 int topology_set_boxes(struct topology *topology, const struct topology_box *facts, size_t n);
+
+// Tells where the CPUs are; copies one place for each. Returns 0 or -ENOMEM.
+int topology_set_places(struct topology *topology, const struct topology_place *places);
 
 // Index of the CPU with this number; -1 if it is not measured.
 int topology_find_cpu(const struct topology *topology, unsigned id);

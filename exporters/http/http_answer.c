@@ -75,23 +75,49 @@ static enum MHD_Result respond_ready(struct http_answers *answers, struct MHD_Co
                              health.ready ? text : parts);
 }
 
-static struct shown_history_query history_query(struct MHD_Connection *connection) {
-    const char *words[] = {"scope", "metric", "from", "step"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        words[i] = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, words[i]);
-    return (struct shown_history_query){words[0], words[1], words[2], words[3]};
+static const char *argument(struct MHD_Connection *connection, const char *name) {
+    return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static enum MHD_Result respond_history(struct http_answers *answers, struct MHD_Connection *connection) {
+static int render_history(struct http_answers *answers, struct MHD_Connection *connection, enum http_coding coding,
+                          const struct http_publication *publication, struct http_query_answer *answer) {
+    const struct shown_history_query query = {argument(connection, "scope"), argument(connection, "metric"),
+                                              argument(connection, "from"), argument(connection, "step")};
+    return http_render_history(&answers->renderer, &query, coding, publication, now_ms(), answer);
+}
+
+static int render_cpus(struct http_answers *answers, struct MHD_Connection *connection, enum http_coding coding,
+                       const struct http_publication *publication, struct http_query_answer *answer) {
+    const struct json_cpus_query query = {.metric = argument(connection, "metric")};
+    atomic_store(&answers->cpus_read, true);
+    return http_render_cpus(&answers->renderer, &query, coding, publication, now_ms(), answer);
+}
+
+static int render_cpu(struct http_answers *answers, struct MHD_Connection *connection, enum http_coding coding,
+                      const struct http_publication *publication, struct http_query_answer *answer) {
+    const struct json_cpus_query query = {.cpu = argument(connection, "cpu")};
+    atomic_store(&answers->cpus_read, true);
+    return http_render_cpus(&answers->renderer, &query, coding, publication, now_ms(), answer);
+}
+
+// True for ?scope=cpu&cpu=7: one of the CPUs.
+static bool is_of_one_cpu(struct MHD_Connection *connection) {
+    const char *scope = argument(connection, "scope");
+    return scope && strcmp(scope, "cpu") == 0 && argument(connection, "cpu");
+}
+
+// Answers a query, which may be a wrong one.
+static enum MHD_Result respond_query(struct http_answers *answers, struct MHD_Connection *connection,
+                                     int (*render)(struct http_answers *, struct MHD_Connection *, enum http_coding,
+                                                   const struct http_publication *, struct http_query_answer *)) {
     struct http_accept accept = http_accept_read(connection);
     enum http_coding coding = http_accept_coding(&accept);
     if (coding == HTTP_CODING_NONE)
         return http_respond_not_acceptable(connection);
     struct http_publication publication = http_newest_take(&answers->newest, http_answers_now_ms(answers));
-    struct shown_history_query query = history_query(connection);
-    struct http_history_answer answer;
+    struct http_query_answer answer;
     (void)http_reserve_take(&answers->reserve);
-    int r = http_render_history(&answers->renderer, &query, coding, &publication, now_ms(), &answer);
+    int r = render(answers, connection, coding, &publication, &answer);
     http_reserve_lend(&answers->reserve);
     http_publication_unref(&publication);
     return r == -EINVAL ? http_respond_error(connection, answer.error)
@@ -104,7 +130,11 @@ enum MHD_Result http_answer(struct http_answers *answers, struct MHD_Connection 
     if (strcmp(path, "/-/ready") == 0)
         return respond_ready(answers, connection);
     if (strcmp(path, "/api/v1/history") == 0)
-        return respond_history(answers, connection);
+        return respond_query(answers, connection, render_history);
+    if (strcmp(path, "/api/v1/cpus") == 0)
+        return respond_query(answers, connection, render_cpus);
+    if (strcmp(path, "/api/v1/snapshot") == 0 && is_of_one_cpu(connection))
+        return respond_query(answers, connection, render_cpu);
     const struct page_file *file = http_file_find(path);
     if (file)
         return http_file_respond(connection, file);

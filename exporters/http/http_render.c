@@ -14,21 +14,34 @@ struct http_made {
     enum http_coding coding;
 };
 
-static int render_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
-                       struct text *text) {
-    struct snapshot *snapshots[SHOWN_TYPES_MAX] = {NULL};
-    struct shown shown = {0};
+// What is shown of a publication, with snapshots that are too old made so. Returns 0 or -ENOMEM. The caller ends it
+// with `unref_shown`.
+static int take_shown(const struct http_publication *publication, struct shown *shown,
+                      struct snapshot *snapshots[SHOWN_TYPES_MAX]) {
     bool complete = true;
     for (size_t i = 0; i < publication->n; i++) {
         snapshots[i] = http_publication_snapshot(publication, i);
         complete = complete && snapshots[i];
-        shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
+        shown->types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
     }
-    shown_count(&shown, publication->n);
-    shown.memory = complete ? snapshots[0]->memory : NULL;
-    int r = complete ? http_page_render(page, &renderer->cache.templates, &shown, text) : -ENOMEM;
+    shown_count(shown, publication->n);
+    shown->memory = complete ? snapshots[0]->memory : NULL;
+    return complete ? 0 : -ENOMEM;
+}
+
+static void unref_shown(const struct http_publication *publication, struct snapshot *snapshots[SHOWN_TYPES_MAX]) {
     for (size_t i = 0; i < publication->n; i++)
         snapshot_unref(snapshots[i]);
+}
+
+static int render_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
+                       struct text *text) {
+    struct snapshot *snapshots[SHOWN_TYPES_MAX] = {NULL};
+    struct shown shown = {0};
+    int r = take_shown(publication, &shown, snapshots);
+    if (r == 0)
+        r = http_page_render(page, &renderer->cache.templates, &shown, text);
+    unref_shown(publication, snapshots);
     return r;
 }
 
@@ -90,13 +103,13 @@ int http_render(struct http_renderer *renderer, enum http_page page, enum http_c
                                : find_text(renderer, page, publication, generation, now_ms, out);
 }
 
-// ---- history ----
+// ---- queries ----
 
-// What was asked, without a doubt where one part ends. NULL: out of memory.
-static char *key_of(const struct shown_history_query *query, enum http_coding coding) {
-    const char *parts[] = {query->scope, query->metric, query->from, query->step};
+// What was asked of which page, without a doubt where one part ends. NULL: out of memory.
+static char *key_of(const char *page, const char *const *parts, size_t n, enum http_coding coding) {
     struct text key = {0};
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    text_string(&key, page);
+    for (size_t i = 0; i < n; i++)
         if (parts[i])
             text_format(&key, "%zu=%zu:%s", i, strlen(parts[i]), parts[i]);
     text_string(&key, coding == HTTP_GZIP ? "z" : "");
@@ -108,7 +121,7 @@ static char *key_of(const struct shown_history_query *query, enum http_coding co
 
 static int render_history(struct http_renderer *renderer, size_t slot, const struct shown_history_query *query,
                           enum http_coding coding, const struct http_publication *publication,
-                          struct http_history_answer *out) {
+                          struct http_query_answer *out) {
     const struct http_made made = {publication->generation, &http_page_json, coding};
     struct shown shown = {0};
     struct text *text = http_cache_begin(&renderer->cache, slot);
@@ -126,8 +139,9 @@ static int render_history(struct http_renderer *renderer, size_t slot, const str
 
 int http_render_history(struct http_renderer *renderer, const struct shown_history_query *query,
                         enum http_coding coding, const struct http_publication *publication, uint64_t now_ms,
-                        struct http_history_answer *out) {
-    char *key = key_of(query, coding);
+                        struct http_query_answer *out) {
+    const char *const parts[] = {query->scope, query->metric, query->from, query->step};
+    char *key = key_of("history", parts, sizeof(parts) / sizeof(parts[0]), coding);
     if (!key)
         return -ENOMEM;
     size_t slot = http_cache_keyed(&renderer->cache, key);
@@ -136,6 +150,44 @@ int http_render_history(struct http_renderer *renderer, const struct shown_histo
         return 0;
     int r = http_cache_make_room(&renderer->cache, slot, now_ms)
                 ? render_history(renderer, slot, query, coding, publication, out)
+                : -EBUSY;
+    if (r < 0)
+        http_cache_drop(&renderer->cache, slot);
+    return r;
+}
+
+static int render_cpus(struct http_renderer *renderer, size_t slot, const struct json_cpus_query *query,
+                       enum http_coding coding, const struct http_publication *publication,
+                       struct http_query_answer *out) {
+    const struct http_made made = {publication->generation, &http_page_json, coding};
+    struct snapshot *snapshots[SHOWN_TYPES_MAX] = {NULL};
+    struct shown shown = {0};
+    struct text plain = {0}, *text = http_cache_begin(&renderer->cache, slot);
+    int r = text ? take_shown(publication, &shown, snapshots) : -ENOMEM;
+    if (r == 0)
+        r = json_render_cpus(&shown, query, coding == HTTP_GZIP ? &plain : text, out->error, sizeof(out->error));
+    if (r == 0 && coding == HTTP_GZIP)
+        r = gzip_text(&plain, text);
+    text_free(&plain);
+    unref_shown(publication, snapshots);
+    if (r < 0)
+        return r;
+    atomic_fetch_add(&renderer->renders, 1);
+    return finish(renderer, slot, &made, &out->response);
+}
+
+int http_render_cpus(struct http_renderer *renderer, const struct json_cpus_query *query, enum http_coding coding,
+                     const struct http_publication *publication, uint64_t now_ms, struct http_query_answer *out) {
+    const char *const parts[] = {query->metric, query->cpu};
+    char *key = key_of("cpus", parts, sizeof(parts) / sizeof(parts[0]), coding);
+    if (!key)
+        return -ENOMEM;
+    size_t slot = http_cache_keyed(&renderer->cache, key);
+    out->response = http_cache_find(&renderer->cache, slot, publication->generation, now_ms);
+    if (out->response)
+        return 0;
+    int r = http_cache_make_room(&renderer->cache, slot, now_ms)
+                ? render_cpus(renderer, slot, query, coding, publication, out)
                 : -EBUSY;
     if (r < 0)
         http_cache_drop(&renderer->cache, slot);

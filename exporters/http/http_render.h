@@ -11,10 +11,11 @@
 #include "exporters/http/http_accept.h"
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_newest.h"
+#include "exporters/json/json_cpus.h"
 #include "exporters/web/web.h"
 
-// Of a query of the history: a response, or the mistake in it, cut.
-struct http_history_answer {
+// Of a query: a response, or the mistake in it, cut.
+struct http_query_answer {
     struct MHD_Response *response;
     char error[ERROR_TEXT_MAX];
 };
@@ -35,9 +36,13 @@ int http_render(struct http_renderer *renderer, enum http_page page, enum http_c
 // -EINVAL, with the mistake.
 int http_render_history(struct http_renderer *renderer, const struct shown_history_query *query,
                         enum http_coding coding, const struct http_publication *publication, uint64_t now_ms,
-                        struct http_history_answer *out);
+                        struct http_query_answer *out);
 
-// Sends what one of the two has just made, or where it returned another `r` than 0, why there is nothing.
+// The same for one metric of all CPUs, or all values of one CPU.
+int http_render_cpus(struct http_renderer *renderer, const struct json_cpus_query *query, enum http_coding coding,
+                     const struct http_publication *publication, uint64_t now_ms, struct http_query_answer *out);
+
+// Sends what one of these has just made, or where it returned another `r` than 0, why there is nothing.
 enum MHD_Result http_render_send(struct http_renderer *renderer, struct MHD_Connection *connection, int r,
                                  struct MHD_Response *response, uint64_t now_ms);
 

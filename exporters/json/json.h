@@ -15,6 +15,8 @@ enum json_scope { JSON_HOST, JSON_SOCKET, JSON_CPU };
 // Append one JSON object. Return 0 or -ENOMEM.
 // All but the last: of one of the core types that are shown. What PMUs outside the cores tell stands with the first.
 int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
+// The same of the CPU with the kernel's number `cpu` alone, or of none if it is not of this type.
+int json_render_snapshot_cpu(const struct shown *shown, size_t type, unsigned cpu, struct text *out);
 int json_render_topdown(const struct shown *shown, size_t type, enum json_scope scope, struct text *out);
 // These depend only on the views.
 int json_render_catalog(const struct shown *shown, size_t type, struct text *out);

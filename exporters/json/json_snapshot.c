@@ -181,7 +181,9 @@ static void add_meanings(struct json *json, const struct view *view) {
     json_end_object(json);
 }
 
-int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope scope, struct text *out) {
+// `cpu` NULL: all of the scope, else the CPU with this number alone, if it is of this core type.
+static int render(const struct shown *shown, size_t type, enum json_scope scope, const unsigned *cpu,
+                  struct text *out) {
     const struct view *view = shown->types[type].view;
     const struct snapshot *snapshot = shown->types[type].snapshot;
     struct json json = json_begin_document(view, out, JSON_COMPACT);
@@ -194,6 +196,8 @@ int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope
     json_begin_array(&json, "scopes");
     for (size_t i = 0; i < json_scope_count(view, scope); i++) {
         const struct json_of of = {view, snapshot, json_scope_index(view, scope, i)};
+        if (cpu && view->layout->topology->cpus[i].id != *cpu)
+            continue;
         json_begin_line(&json, JSON_COMPACT);
         json_form_fill(&form, &of, &json);
     }
@@ -203,4 +207,12 @@ int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope
         json_boxes(&json, shown);
     json_end_object(&json);
     return json_end(&json);
+}
+
+int json_render_snapshot(const struct shown *shown, size_t type, enum json_scope scope, struct text *out) {
+    return render(shown, type, scope, NULL, out);
+}
+
+int json_render_snapshot_cpu(const struct shown *shown, size_t type, unsigned cpu, struct text *out) {
+    return render(shown, type, JSON_CPU, &cpu, out);
 }

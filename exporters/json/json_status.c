@@ -328,6 +328,40 @@ static void add_process(struct json *json, const struct snapshot *snapshot) {
     json_end_object(json);
 }
 
+// What measuring costs: the daemon's own account.
+static void add_cost(struct json *json, const struct snapshot *snapshot) {
+    static const struct figure figures[] = {
+        {"calls_total", STATUS_CALLS},
+        {"interrupts_total", STATUS_INTERRUPTS},
+        {"interrupt_seconds_total", STATUS_INTERRUPT_SECONDS},
+        {"rotations_total", STATUS_ROTATIONS},
+        {"rotation_seconds_total", STATUS_ROTATION_SECONDS},
+        {"budget_used_ratio", STATUS_BUDGET_USED},
+    };
+    json_begin_object(json, "cost");
+    add_figures(json, snapshot, figures, sizeof(figures) / sizeof(figures[0]));
+    json_end_object(json);
+}
+
+// How the windows of each event group ended, and how long it was on the counters of those it was enabled for.
+static void add_windows(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = view->layout;
+    json_begin_array(json, "event_groups");
+    for (size_t g = 0; g < layout->plan->n_groups; g++) {
+        json_begin_object(json, NULL);
+        json_string(json, "name", layout->plan->groups[g].name);
+        json_begin_object(json, "windows");
+        for (int result = 0; result < WINDOW_RESULT_N; result++)
+            json_number(json, window_result_name((enum window_result)result),
+                        snapshot->values[snapshot_windows(layout, g, (enum window_result)result)]);
+        json_end_object(json);
+        json_number(json, "enabled_seconds", snapshot->values[snapshot_enabled(layout, g)]);
+        json_number(json, "running_seconds", snapshot->values[snapshot_running(layout, g)]);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 static void add_recording(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     const struct status_engine *engine = &snapshot->engine;
     int error = engine->recording.error;
@@ -385,6 +419,8 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     add_recording(&json, view, snapshot);
     add_textfile(&json, view, snapshot);
     add_process(&json, snapshot);
+    add_cost(&json, snapshot);
+    add_windows(&json, view, snapshot);
     json_attention(&json, view, snapshot);
     json_end_object(&json);
     return json_end(&json);

@@ -29,7 +29,7 @@ BINARY, ROOT = e2e.arguments()
 FOLDER = os.path.join(ROOT, "tests/data/digests")
 DIGESTS = os.path.join(FOLDER, "digests.json")
 SCOPED = [f"/api/v1/{page}?scope={scope}" for page in ("snapshot", "topdown") for scope in ("host", "socket", "cpu")]
-PAGES = ["/plain", "/metrics", "/metrics/cpu", *SCOPED, "/api/v1/history", "/api/v1/uncore", "/api/v1/memory", "/api/v1/plan",
+PAGES = ["/plain", "/metrics", "/metrics/cpu", *SCOPED, "/api/v1/history", "/api/v1/cpus", "/api/v1/uncore", "/api/v1/memory", "/api/v1/plan",
          "/api/v1/catalog", "/api/v1/status", "/no-such-page"]
 OPENMETRICS = {"Accept": "application/openmetrics-text"}
 # What two runs of one program do not share: the version, this process and this host.

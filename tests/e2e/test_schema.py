@@ -21,8 +21,10 @@ STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 FAST = e2e.LISTEN_ANYWHERE + "slot: 50ms\n"
 SCOPES = ("host", "socket", "cpu")
 PATHS = [f"{page}?scope={scope}" for page in ("snapshot", "topdown") for scope in SCOPES] + \
-    ["snapshot", "topdown", "history", "history?scope=socket", "history?step=300", "catalog", "plan", "status", "uncore", "memory"]
-WRONG = ("snapshot?scope=core", "topdown?scope=core", "history?scope=cpu", "history?step=7", "history?from=x", "history?metric=x")
+    ["snapshot", "topdown", "history", "history?scope=socket", "history?step=300", "catalog", "plan", "status", "cpus", "uncore", "memory",
+     "snapshot?scope=cpu&cpu=0"]
+WRONG = ("snapshot?scope=core", "topdown?scope=core", "history?scope=cpu", "history?step=7", "history?from=x", "history?metric=x", "cpus?metric=x",
+         "snapshot?scope=cpu&cpu=x", "snapshot?scope=cpu&cpu=9999")
 KINDS = {"bool": {"boolean"}, "string": {"string"}, "number": {"number"}, "object": {"object"}, "array": {"array"},
          "null": {"null"}}
 
@@ -111,6 +113,7 @@ def told_elsewhere(page, path):
     return {"topdown": re.match(r"round\.|(bound|scopes\[\]\.bound)\b|scopes\[\]\.(scope|cpu|socket|bound_reason|tree)$", path),
             "catalog": re.match(r"uncore\[\]\.(metrics|groups|events)\[\]\.", path),
             "plan": re.match(r"uncore\[\]\.((event_groups|events|not_plannable)\[\]|combined)\.", path),
+            "cpus": re.match(r"round\.", path),
             "status": re.match(r"pmu\.guests_excluded$|attention\[\]\.", path)}.get(page)
 
 

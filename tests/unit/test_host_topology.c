@@ -18,6 +18,31 @@ static struct topology *known_topology(const struct host_tree *tree) {
     return known;
 }
 
+static void test_each_cpu_has_its_node_and_its_cache_where_the_kernel_says(void **state) {
+    struct host_tree *tree = *state;
+    host_tree_write(tree, "devices/system/node/node0/cpulist", "0\n");
+    host_tree_write(tree, "devices/system/node/node3/cpulist", "1,3\n");
+    host_tree_write(tree, "devices/system/node/node4/cpulist", "\n"); // memory alone
+    host_tree_write(tree, "devices/system/node/online", "0,3-4\n");
+    host_tree_write(tree, "devices/system/cpu/cpu0/cache/index3/id", "0\n");
+    host_tree_write(tree, "devices/system/cpu/cpu1/cache/index3/id", "12\n");
+    struct topology *known = known_topology(tree);
+    assert_int_equal(known->places[0].node, 0);
+    assert_int_equal(known->places[1].node, 3);
+    assert_int_equal(known->places[2].node, 3);
+    assert_int_equal(known->places[0].cache, 0);
+    assert_int_equal(known->places[1].cache, 12);
+    assert_int_equal(known->places[2].cache, -1); // no level 3, or an old kernel
+    topology_free(known);
+}
+
+static void test_a_kernel_that_says_nothing_of_places_leaves_them_unknown(void **state) {
+    struct topology *known = known_topology(*state);
+    assert_int_equal(known->places[0].node, -1);
+    assert_int_equal(known->places[0].cache, -1);
+    topology_free(known);
+}
+
 static void test_nothing_new_online_is_no_update(void **state) {
     struct host_tree *tree = *state;
     struct topology *known = known_topology(tree), *updated = NULL;
@@ -290,6 +315,8 @@ static void test_a_socket_that_is_negative_missing_or_no_number_is_socket_0(void
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TREE_TEST(test_each_cpu_has_its_node_and_its_cache_where_the_kernel_says),
+        TREE_TEST(test_a_kernel_that_says_nothing_of_places_leaves_them_unknown),
         TREE_TEST(test_nothing_new_online_is_no_update),
         TREE_TEST(test_a_cpu_that_comes_online_joins_and_those_away_stay),
         TREE_TEST(test_a_new_cpu_that_is_not_selected_is_no_news),
