@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/history/margin.h"
+
 // How a series gets its points.
 enum source { SOURCE_QUOTIENT, SOURCE_CATEGORY, SOURCE_GAUGE };
 
 struct series {
-    double k; // the value is k a / b
+    double k;   // the value is k a / b
+    bool share; // its margin is in points, else relative
     // where the layout has it:
     enum source source;
     size_t scope, metric; // of the plan
@@ -76,6 +79,7 @@ static void match(struct history *history, size_t scope, long socket, size_t met
     series->scope = scope;
     series->metric = metric;
     series->k = 1;
+    series->share = entry->domain != METRIC_OTHER;
     series->category = snapshot_category_of(layout, metric);
     series->source = series->category < layout->n_level1       ? SOURCE_CATEGORY
                      : catalog_metric_ratio(entry, &series->k) ? SOURCE_QUOTIENT
@@ -140,14 +144,38 @@ static bool is_new(const struct history *history, const struct series *series) {
     return history->round_ended || (unit >= 0 && plan_unit_stands(plan, (unsigned)unit));
 }
 
+// Since when the gauges are of.
+static int64_t begun_ns(const struct snapshot *snapshot) {
+    double ago_ns = snapshot->values[snapshot_gauges_begun(snapshot->layout)] * 1e9;
+    uint64_t start_ns = snapshot->start_ns;
+    if (ago_ns <= (double)snapshot->end_ns && snapshot->end_ns - (uint64_t)ago_ns < start_ns)
+        start_ns = snapshot->end_ns - (uint64_t)ago_ns;
+    return (int64_t)start_ns;
+}
+
 // The steps that lie within the time that a gauge is of.
 static void fill(struct history *history, size_t i, const struct snapshot *snapshot, double gauge) {
-    double begun_ns = snapshot->values[snapshot_gauges_begun(snapshot->layout)] * 1e9;
-    uint64_t start_ns = snapshot->start_ns;
-    if (begun_ns <= (double)snapshot->end_ns && snapshot->end_ns - (uint64_t)begun_ns < start_ns)
-        start_ns = snapshot->end_ns - (uint64_t)begun_ns;
     if (!history->gap)
-        steps_fill(&history->steps, i, (int64_t)start_ns, gauge);
+        steps_fill(&history->steps, i, begun_ns(snapshot), gauge);
+}
+
+// How uncertain the newest round's gauge is; NaN: not known, or it has been taken.
+static double margin_of(const struct history *history, const struct series *series, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double value = snapshot->values[snapshot_metric(layout, series->scope, series->metric)],
+           half = snapshot->values[snapshot_high(layout, series->scope, series->metric)] - value;
+    if (!is_new(history, series))
+        return NAN;
+    return series->share || half == 0 ? half : half / fabs(value);
+}
+
+static void take_margin(struct history *history, size_t i, const struct snapshot *snapshot) {
+    const struct series *series = &history->series[i];
+    double margin = margin_of(history, series, snapshot);
+    int64_t start_ns = begun_ns(snapshot);
+    steps_add_margin(&history->steps, i, margin, (int64_t)snapshot->end_ns - start_ns);
+    if (!history->gap)
+        steps_fill_margin(&history->steps, i, start_ns, margin);
 }
 
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
@@ -260,8 +288,10 @@ void history_take(struct history *history, const struct snapshot *snapshot) {
     history->round_end_ns = isfinite(ended_ns) ? ended_ns : history->round_end_ns;
     follow_clock(history, snapshot);
     for (size_t i = 0; i < history->steps.n; i++)
-        if (history->steps.series[i].present)
+        if (history->steps.series[i].present) {
             take(history, i, snapshot);
+            take_margin(history, i, snapshot);
+        }
 }
 
 // ---- reading ----
@@ -290,4 +320,17 @@ void history_read(const struct history *history, long socket, const char *metric
                   double *values) {
     size_t place = find_shown(history, socket, metric);
     steps_read(&history->steps, place, place == SIZE_MAX ? 1 : history->series[place].k, coarse, first, n, values);
+}
+
+void history_read_margins(const struct history *history, long socket, const char *metric, bool coarse, int64_t first,
+                          size_t n, const double *values, double *margins) {
+    uint8_t codes[HISTORY_FINE_N];
+    size_t place = find_shown(history, socket, metric);
+    bool share = place != SIZE_MAX && history->series[place].share;
+    for (size_t done = 0; done < n; done += HISTORY_FINE_N) {
+        size_t some = n - done < HISTORY_FINE_N ? n - done : HISTORY_FINE_N;
+        steps_read_margins(&history->steps, place, coarse, first + (int64_t)done, some, codes);
+        for (size_t i = 0; i < some; i++)
+            margins[done + i] = margin_decode(codes[i]) * (share ? 1 : fabs(values[done + i]));
+    }
 }

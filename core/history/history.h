@@ -3,7 +3,8 @@
 #define TOPDOWND_CORE_HISTORY_HISTORY_H
 
 // What the metrics of the host and its sockets were: the last hour in steps of ten seconds, the last day in steps of
-// five minutes. In bounded memory: at most HISTORY_SERIES_MAX series of 5 KiB, of which memory is used as time goes by.
+// five minutes. In bounded memory: at most HISTORY_SERIES_MAX series of 5.7 KiB, of which memory is used as time goes
+// by.
 //
 // A step's value follows from sums: a quotient's from what its numerator and its denominator grew by in the step, a
 // level-1 category's from pipeline slots. All other metrics have the mean of their gauges. A step in which no core's
@@ -59,5 +60,10 @@ bool history_has(const struct history *history, long socket, const char *metric)
 // socket the socket's are the host's.
 void history_read(const struct history *history, long socket, const char *metric, bool coarse, int64_t first, size_t n,
                   double *values);
+
+// How far the 95 % intervals of these values reach to both sides; NaN: not known. An interval is that of the rounds in
+// the step (core/history/steps.h).
+void history_read_margins(const struct history *history, long socket, const char *metric, bool coarse, int64_t first,
+                          size_t n, const double *values, double *margins);
 
 #endif

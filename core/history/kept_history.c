@@ -22,8 +22,10 @@ struct kept_history *kept_history_new(int64_t begin_ns, int64_t coarse_begin_ns,
 
 struct kept_history *kept_history_free(struct kept_history *kept) {
     if (kept) {
-        for (size_t i = 0; i < kept->n; i++)
+        for (size_t i = 0; i < kept->n; i++) {
             free(kept->series[i].values);
+            free(kept->series[i].margins);
+        }
         free(kept->series);
         free(kept);
     }
@@ -32,19 +34,29 @@ struct kept_history *kept_history_free(struct kept_history *kept) {
 
 struct kept_series *kept_history_add(struct kept_history *kept, long of, const char *name) {
     size_t n = kept->fine.n + kept->coarse.n;
-    float *values = kept->n < KEPT_SERIES_MAX && strlen(name) < KEPT_NAME_MAX ? calloc(n, sizeof *values) : NULL;
-    if (!values)
+    if (kept->n >= KEPT_SERIES_MAX || strlen(name) >= KEPT_NAME_MAX)
         return NULL;
+    float *values = calloc(n, sizeof *values);
+    uint8_t *margins = calloc(n, sizeof *margins);
+    if (!values || !margins) {
+        free(values);
+        free(margins);
+        return NULL;
+    }
     for (size_t i = 0; i < n; i++)
         values[i] = NAN;
     struct kept_series *series = &kept->series[kept->n++];
-    *series = (struct kept_series){.of = of, .values = values};
+    *series = (struct kept_series){.of = of, .values = values, .margins = margins};
     strcpy(series->name, name);
     return series;
 }
 
 float *kept_series_values(const struct kept_history *kept, const struct kept_series *series, bool coarse) {
     return series->values + (coarse ? kept->fine.n : 0);
+}
+
+uint8_t *kept_series_margins(const struct kept_history *kept, const struct kept_series *series, bool coarse) {
+    return series->margins + (coarse ? kept->fine.n : 0);
 }
 
 static struct steps_range range_of(const struct kept_history *kept, bool coarse) {
@@ -66,6 +78,8 @@ struct kept_history *kept_history_take(const struct steps *steps, double (*k)(co
             steps_read(steps, i, k(context, i), coarse != 0, range.first, range.n, values);
             for (size_t step = 0; step < range.n; step++)
                 kept_series_values(kept, series, coarse != 0)[step] = (float)values[step];
+            steps_read_margins(steps, i, coarse != 0, range.first, range.n,
+                               kept_series_margins(kept, series, coarse != 0));
         }
     }
     if (kept)
@@ -85,9 +99,12 @@ void kept_history_put(const struct kept_history *kept, const struct kept_series 
                       size_t place) {
     for (int coarse = 0; coarse <= 1; coarse++) {
         struct steps_range range = range_of(kept, coarse != 0);
-        for (size_t step = 0; step < range.n; step++)
+        for (size_t step = 0; step < range.n; step++) {
             steps_put(steps, place, coarse != 0, range.first + (int64_t)step,
                       (double)kept_series_values(kept, series, coarse != 0)[step] / k);
+            steps_put_margin(steps, place, coarse != 0, range.first + (int64_t)step,
+                             kept_series_margins(kept, series, coarse != 0)[step]);
+        }
     }
 }
 
@@ -106,11 +123,15 @@ static int64_t place_steps(struct steps_range range, int64_t offset_ns, int64_t 
     return by;
 }
 
-static void copy_moved(const float *from, struct steps_range range, int64_t by, float *to, struct steps_range moved) {
+static void copy_moved(const struct kept_history *kept, const struct kept_series *from, bool coarse, int64_t by,
+                       const struct kept_history *moved, const struct kept_series *to) {
+    struct steps_range range = range_of(kept, coarse), there = range_of(moved, coarse);
     for (size_t i = 0; i < range.n; i++) {
-        int64_t at = range.first + (int64_t)i + by - moved.first;
-        if (at >= 0 && at < (int64_t)moved.n)
-            to[at] = from[i];
+        int64_t at = range.first + (int64_t)i + by - there.first;
+        if (at >= 0 && at < (int64_t)there.n) {
+            kept_series_values(moved, to, coarse)[at] = kept_series_values(kept, from, coarse)[i];
+            kept_series_margins(moved, to, coarse)[at] = kept_series_margins(kept, from, coarse)[i];
+        }
     }
 }
 
@@ -145,8 +166,8 @@ struct kept_history *kept_history_reboot(const struct kept_history *kept, int64_
         const struct kept_series *from = &kept->series[i], *to = kept_history_add(moved, from->of, from->name);
         if (!to)
             return kept_history_free(moved);
-        copy_moved(from->values, kept->fine, fine, to->values, moved->fine);
-        copy_moved(from->values + kept->fine.n, kept->coarse, coarse, to->values + moved->fine.n, moved->coarse);
+        copy_moved(kept, from, false, fine, moved, to);
+        copy_moved(kept, from, true, coarse, moved, to);
     }
     return moved;
 }

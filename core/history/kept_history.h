@@ -25,6 +25,7 @@ struct kept_history {
         char name[KEPT_NAME_MAX]; // the metric's exported name
         long of;                  // the scope: the number that the history has for it
         float *values;            // of the fine steps, then of the coarse ones; NaN: none
+        uint8_t *margins;         // of the same (core/history/margin.h)
     } * series;
     struct marks marks;
 };
@@ -41,8 +42,9 @@ struct kept_history *kept_history_free(struct kept_history *kept); // returns NU
 // Adds a series without values; NULL if out of memory, or if there are enough.
 struct kept_series *kept_history_add(struct kept_history *kept, long of, const char *name);
 
-// A series' values, of fine or coarse steps.
+// A series' values, and their margins, of fine or coarse steps.
 float *kept_series_values(const struct kept_history *kept, const struct kept_series *series, bool coarse);
+uint8_t *kept_series_margins(const struct kept_history *kept, const struct kept_series *series, bool coarse);
 
 // Takes what a history's steps have, each series multiplied by its k. NULL if out of memory.
 struct kept_history *kept_history_take(const struct steps *steps, double (*k)(const void *context, size_t series),

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/history/margin.h"
+
 enum { STEPS_N = HISTORY_FINE_N + HISTORY_COARSE_N };
 
 int steps_init(struct steps *steps, size_t series_max) {
@@ -17,6 +19,8 @@ void steps_deinit(struct steps *steps) {
     for (size_t i = 0; i < steps->n; i++)
         free(steps->series[i].name);
     free(steps->points);
+    free(steps->margins);
+    free(steps->open);
     free(steps->series);
 }
 
@@ -31,13 +35,29 @@ size_t steps_find(const struct steps *steps, long of, const char *name) {
 
 void steps_widen(struct steps *steps, size_t width) {
     width = width < steps->series_max ? width : steps->series_max;
-    struct steps_point *points = width > steps->width ? calloc(STEPS_N * width, sizeof *points) : NULL;
-    if (!points)
+    if (width <= steps->width)
         return;
-    for (size_t step = 0; step < STEPS_N && steps->n > 0; step++)
+    struct steps_point *points = calloc(STEPS_N * width, sizeof *points);
+    uint8_t *margins = calloc(STEPS_N * width, sizeof *margins);
+    struct steps_open *open = calloc(2 * width, sizeof *open);
+    if (!points || !margins || !open) {
+        free(points);
+        free(margins);
+        free(open);
+        return;
+    }
+    for (size_t step = 0; step < STEPS_N && steps->n > 0; step++) {
         memcpy(points + step * width, steps->points + step * steps->width, steps->n * sizeof *points);
+        memcpy(margins + step * width, steps->margins + step * steps->width, steps->n * sizeof *margins);
+    }
+    if (steps->n > 0)
+        memcpy(open, steps->open, 2 * steps->n * sizeof *open);
     free(steps->points);
+    free(steps->margins);
+    free(steps->open);
     steps->points = points;
+    steps->margins = margins;
+    steps->open = open;
     steps->width = width;
 }
 
@@ -47,8 +67,11 @@ static size_t find_place(struct steps *steps) {
     for (size_t i = 0; i < steps->n; i++)
         if (!steps->series[i].present) {
             free(steps->series[i].name);
-            for (size_t step = 0; step < STEPS_N; step++)
+            for (size_t step = 0; step < STEPS_N; step++) {
                 steps->points[step * steps->width + i] = (struct steps_point){0, 0};
+                steps->margins[step * steps->width + i] = MARGIN_NONE;
+            }
+            steps->open[2 * i] = steps->open[2 * i + 1] = (struct steps_open){0, 0};
             return i;
         }
     return SIZE_MAX;
@@ -90,6 +113,10 @@ static struct steps_point *point_of(const struct steps *steps, size_t series, co
     return &steps->points[(ring->offset + place_of(ring, step)) * steps->width + series];
 }
 
+static uint8_t *margin_of(const struct steps *steps, size_t series, const struct ring *ring, int64_t step) {
+    return &steps->margins[(ring->offset + place_of(ring, step)) * steps->width + series];
+}
+
 // Empties the steps that begin after the last moment, up to that of now_ns.
 static void begin_steps(struct steps *steps, bool coarse, int64_t now_ns) {
     struct ring ring = ring_of(coarse);
@@ -97,8 +124,11 @@ static void begin_steps(struct steps *steps, bool coarse, int64_t now_ns) {
     if (now - last > (int64_t)ring.n)
         last = now - (int64_t)ring.n;
     for (int64_t step = last + 1; step <= now; step++)
-        for (size_t i = 0; i < steps->n; i++)
+        for (size_t i = 0; i < steps->n; i++) {
             *point_of(steps, i, &ring, step) = (struct steps_point){0, 0};
+            *margin_of(steps, i, &ring, step) = MARGIN_NONE;
+            steps->open[2 * i + coarse] = (struct steps_open){0, 0};
+        }
 }
 
 bool steps_go(struct steps *steps, uint64_t at_ns) {
@@ -149,6 +179,50 @@ void steps_fill(struct steps *steps, size_t series, int64_t start_ns, double gau
     }
 }
 
+// ---- margins ----
+
+// How much wider the interval of a step is than that of a round: a step within a round has a part of its windows.
+static double wider(int64_t step_ns, int64_t round_ns) {
+    return round_ns > step_ns ? sqrt((double)round_ns / (double)step_ns) : 1;
+}
+
+void steps_add_margin(struct steps *steps, size_t series, double margin, int64_t round_ns) {
+    if (!isfinite(margin))
+        return;
+    for (int coarse = 0; coarse <= 1; coarse++) {
+        struct ring ring = ring_of(coarse != 0);
+        struct steps_open *open = &steps->open[2 * series + (size_t)coarse];
+        open->squares += (float)(margin * margin);
+        open->n++;
+        *margin_of(steps, series, &ring, steps_step(steps->end_ns, ring.step_ns)) =
+            margin_encode(sqrt((double)open->squares / open->n) * wider(ring.step_ns, round_ns));
+    }
+}
+
+void steps_fill_margin(struct steps *steps, size_t series, int64_t start_ns, double margin) {
+    if (!isfinite(margin))
+        return;
+    for (int coarse = 0; coarse <= 1; coarse++) {
+        struct ring ring = ring_of(coarse != 0);
+        int64_t last = steps_step(steps->end_ns, ring.step_ns), step = steps_step(start_ns, ring.step_ns) + 1;
+        if (last - step >= (int64_t)ring.n)
+            step = last - (int64_t)ring.n + 1;
+        for (; step < last; step++) {
+            uint8_t *code = margin_of(steps, series, &ring, step);
+            bool gauge = point_of(steps, series, &ring, step)->b < 0; // the round's own value
+            if (*code == MARGIN_NONE)
+                *code = margin_encode(margin * (gauge ? 1 : wider(ring.step_ns, steps->end_ns - start_ns)));
+        }
+    }
+}
+
+void steps_put_margin(struct steps *steps, size_t series, bool coarse, int64_t step, uint8_t margin) {
+    struct ring ring = ring_of(coarse);
+    struct steps_range range = steps_range(steps, coarse);
+    if (step >= range.first && step - range.first < (int64_t)range.n && point_of(steps, series, &ring, step)->b < 0)
+        *margin_of(steps, series, &ring, step) = margin;
+}
+
 // ---- the past ----
 
 void steps_put(struct steps *steps, size_t series, bool coarse, int64_t step, double gauge) {
@@ -162,12 +236,17 @@ void steps_put(struct steps *steps, size_t series, bool coarse, int64_t step, do
 static void move_series(struct steps *steps, size_t series, const struct ring *ring, int64_t last, int64_t own,
                         int64_t by) {
     struct steps_point moved[HISTORY_FINE_N] = {{0, 0}};
+    uint8_t margins[HISTORY_FINE_N] = {MARGIN_NONE};
     int64_t first = steps_step(steps->end_ns, ring->step_ns) - (int64_t)ring->n + 1;
     for (int64_t step = first; step <= last && step < own; step++)
-        if (step + by >= first && step + by < own)
+        if (step + by >= first && step + by < own) {
             moved[place_of(ring, step + by)] = *point_of(steps, series, ring, step);
-    for (int64_t step = first; step < own; step++)
+            margins[place_of(ring, step + by)] = *margin_of(steps, series, ring, step);
+        }
+    for (int64_t step = first; step < own; step++) {
         *point_of(steps, series, ring, step) = moved[place_of(ring, step)];
+        *margin_of(steps, series, ring, step) = margins[place_of(ring, step)];
+    }
 }
 
 static bool is_small(int64_t span_ns, int64_t limit_ns) { return span_ns > -limit_ns && span_ns < limit_ns; }
@@ -229,5 +308,16 @@ void steps_read(const struct steps *steps, size_t series, double k, bool coarse,
         bool exists = series != SIZE_MAX && step >= range.first && step - range.first < (int64_t)range.n;
         struct steps_point point = exists ? *point_of(steps, series, &ring, step) : (struct steps_point){0, 0};
         values[i] = point.b > 0 ? k * (double)point.a / (double)point.b : point.b < 0 ? k * (double)point.a : NAN;
+    }
+}
+
+void steps_read_margins(const struct steps *steps, size_t series, bool coarse, int64_t first, size_t n,
+                        uint8_t *margins) {
+    struct ring ring = ring_of(coarse);
+    struct steps_range range = steps_range(steps, coarse);
+    for (size_t i = 0; i < n; i++) {
+        int64_t step = first + (int64_t)i;
+        bool exists = series != SIZE_MAX && step >= range.first && step - range.first < (int64_t)range.n;
+        margins[i] = exists ? *margin_of(steps, series, &ring, step) : MARGIN_NONE;
     }
 }

@@ -3,7 +3,7 @@
 #define TOPDOWND_CORE_HISTORY_STEPS_H
 
 // Values of named series in steps of bounded number: the last hour in steps of ten seconds, the last day in steps of
-// five minutes. A series takes 5 KiB, of which memory is used as time goes by.
+// five minutes. A series takes 5.7 KiB, of which memory is used as time goes by.
 //
 // Times are those of the monotonic clock, which begins near 0 when the host boots: what was before the boot is below 0.
 // Steps of earlier boots stay at their time of day. They move by whole steps if the wall clock is set, and are right to
@@ -31,6 +31,12 @@ struct steps_point {
 // By less than that, wall clocks go to and fro as they are kept in time.
 #define STEPS_CLOCK_NS INT64_C(1000000000)
 
+// The margins of the newest step of one series, as long as it goes on.
+struct steps_open {
+    float squares; // of all margins in it
+    uint32_t n;
+};
+
 // What is of earlier boots.
 struct steps_earlier {
     bool any;
@@ -52,6 +58,8 @@ struct steps {
     } * series;
     size_t width;                      // points of a step: series that have a place
     struct steps_point *points;        // HISTORY_FINE_N steps, then HISTORY_COARSE_N
+    uint8_t *margins;                  // of the same points (core/history/margin.h)
+    struct steps_open *open;           // of the newest fine and coarse step of each series
     int64_t begin_ns, coarse_begin_ns; // of the first moment, for steps of each resolution
     int64_t end_ns;                    // of the last moment
     bool begun;
@@ -77,6 +85,15 @@ void steps_add(struct steps *steps, size_t series, double a, double b, double ga
 // The steps that lie within the time from start_ns to now have this gauge.
 void steps_fill(struct steps *steps, size_t series, int64_t start_ns, double gauge);
 
+// The newest round of a series, which lasted so long, has this margin; NaN: none is known. A step that lasts longer has
+// the root of its rounds' mean square: its own interval is no wider, but how much narrower depends on what rounds have
+// in common. One that is shorter than a round has a wider one.
+void steps_add_margin(struct steps *steps, size_t series, double margin, int64_t round_ns);
+// The steps that lie within that round and have none.
+void steps_fill_margin(struct steps *steps, size_t series, int64_t start_ns, double margin);
+// Gives a step this margin (core/history/margin.h), unless it is outside the range.
+void steps_put_margin(struct steps *steps, size_t series, bool coarse, int64_t step, uint8_t margin);
+
 // Gives a step this gauge, unless it is outside the range or the gauge is NaN.
 void steps_put(struct steps *steps, size_t series, bool coarse, int64_t step, double gauge);
 
@@ -101,5 +118,8 @@ struct steps_range steps_range(const struct steps *steps, bool coarse);
 // SIZE_MAX.
 void steps_read(const struct steps *steps, size_t series, double k, bool coarse, int64_t first, size_t n,
                 double *values);
+// The same of margins; MARGIN_NONE: not known.
+void steps_read_margins(const struct steps *steps, size_t series, bool coarse, int64_t first, size_t n,
+                        uint8_t *margins);
 
 #endif

@@ -9,7 +9,7 @@
 static const char HISTORIES_LINE[] = "topdownd kept histories\n";
 
 // Before each history a 1, and a 0 behind the last one. Before version 2, times were without a sign, nothing was of
-// earlier boots, and the kernel's counts of memory were not kept.
+// earlier boots, and the kernel's counts of memory were not kept; before version 3 there were no margins.
 enum { VALUE_BYTES = 4, TAIL_BYTES = 16, SERIES_BYTES_LEAST = 2, MARK_BYTES_LEAST = 3 };
 
 // ---- what can be read again ----
@@ -99,6 +99,7 @@ void kept_put_history(struct recording_buffer *out, const struct kept_history *h
         bytes_put_text(out, history->series[i].name);
         bytes_put_signed(out, history->series[i].of);
         put_values(out, history->series[i].values, history->fine.n + history->coarse.n);
+        bytes_put(out, history->series[i].margins, history->fine.n + history->coarse.n);
     }
     if (out->n > KEPT_HISTORIES_BYTES_MAX - TAIL_BYTES)
         out->n = before;
@@ -158,7 +159,16 @@ static void get_marks(struct bytes_cursor *in, unsigned version, struct marks *m
     }
 }
 
-static void get_series(struct bytes_cursor *in, struct kept_history *history) {
+static void get_margins(struct bytes_cursor *in, uint8_t *margins, size_t n) {
+    if ((size_t)(in->end - in->at) < n) {
+        in->bad = true;
+        return;
+    }
+    memcpy(margins, in->at, n);
+    in->at += n;
+}
+
+static void get_series(struct bytes_cursor *in, unsigned version, struct kept_history *history) {
     char name[KEPT_NAME_MAX] = "";
     kept_get_text(in, name, sizeof name);
     int64_t of = bytes_get_signed(in);
@@ -167,6 +177,8 @@ static void get_series(struct bytes_cursor *in, struct kept_history *history) {
         get_values(in, series->values, history->fine.n + history->coarse.n);
     else
         in->bad = true;
+    if (series && version >= 3)
+        get_margins(in, series->margins, history->fine.n + history->coarse.n);
 }
 
 // NULL: bad, or out of memory.
@@ -187,7 +199,7 @@ static struct kept_history *get_history(struct bytes_cursor *in, unsigned versio
     get_marks(in, version, &history->marks);
     size_t n = bytes_get_count(in, SERIES_BYTES_LEAST);
     for (size_t i = 0; i < n && !in->bad; i++)
-        get_series(in, history);
+        get_series(in, version, history);
     return in->bad ? kept_history_free(history) : history;
 }
 

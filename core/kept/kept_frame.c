@@ -6,7 +6,7 @@
 
 #include "core/base/crc32.h"
 
-enum { VERSION = 2, CHECKSUM_BYTES = 4 };
+enum { VERSION = 3, CHECKSUM_BYTES = 4 };
 
 void kept_begin(struct recording_buffer *out, const char *line, const struct kept_stamp *stamp) {
     out->n = 0;

@@ -331,11 +331,13 @@ static void find_range(const struct shown_history *history, const struct query *
 }
 
 static void copy_series(struct shown_history *history, const struct query *query, const struct shown *shown,
-                        const struct view_history *answer, const struct view_history_series *series, double *values) {
+                        const struct view_history *answer, const struct view_history_series *series, double *values,
+                        double *margins) {
     const struct history *of = series->view ? history_of(history, shown, series->view) : NULL;
     if (of) {
-        history_read(of, series->id, view_metric(series->view, series->metric)->export_name, query->coarse,
-                     answer->first, answer->n_steps, values);
+        const char *name = view_metric(series->view, series->metric)->export_name;
+        history_read(of, series->id, name, query->coarse, answer->first, answer->n_steps, values);
+        history_read_margins(of, series->id, name, query->coarse, answer->first, answer->n_steps, values, margins);
         return;
     }
     struct history_memory_series counted = {.metric = (enum memory_metric)series->metric,
@@ -343,19 +345,23 @@ static void copy_series(struct shown_history *history, const struct query *query
                                             .id = series->id == HISTORY_HOST ? 0 : (unsigned)series->id};
     if (!series->view)
         history_memory_read(history->memory, &counted, query->coarse, answer->first, answer->n_steps, values);
-    for (size_t step = 0; series->view && step < answer->n_steps; step++)
-        values[step] = NAN;
+    for (size_t step = 0; step < answer->n_steps; step++) {
+        margins[step] = NAN;
+        if (series->view)
+            values[step] = NAN;
+    }
 }
 
 static int copy_values(struct shown_history *history, const struct query *query, const struct shown *shown,
                        struct view_history *answer) {
-    answer->values = calloc(answer->n_series * answer->n_steps + 1, sizeof *answer->values);
+    answer->values = calloc(2 * answer->n_series * answer->n_steps + 1, sizeof *answer->values);
     if (!answer->values)
         return -ENOMEM;
     for (size_t i = 0; i < answer->n_series; i++) {
-        double *values = answer->values + i * answer->n_steps;
+        double *values = answer->values + 2 * i * answer->n_steps, *margins = values + answer->n_steps;
         answer->series[i].values = values;
-        copy_series(history, query, shown, answer, &answer->series[i], values);
+        answer->series[i].margins = margins;
+        copy_series(history, query, shown, answer, &answer->series[i], values, margins);
     }
     return 0;
 }

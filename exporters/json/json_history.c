@@ -2,6 +2,8 @@
 #include "exporters/json/json_history.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "core/history/history.h"
 #include "exporters/json/json_parts.h"
@@ -23,6 +25,29 @@ static void add_counted(struct json *json, const struct memory_metric_words *met
     json_string(json, "definition", metric->definition);
 }
 
+// A share is no less than 0 and no more than 1, and what has no sign is no less than 0. Four digits say enough of where
+// an interval ends.
+static double end_of(const struct view_history_series *series, size_t i, int side) {
+    double value = series->values[i], end = value + side * series->margins[i];
+    bool share = series->view && view_metric(series->view, series->metric)->domain != METRIC_OTHER;
+    if (side < 0 && value >= 0 && end < 0)
+        return 0;
+    if (!isfinite(end) || end == value)
+        return end;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.4g", end);
+    end = strtod(text, NULL);
+    return share && value <= 1 && end > 1 ? 1 : end;
+}
+
+static void add_ends(struct json *json, const struct view_history *history, const struct view_history_series *series,
+                     const char *key, int side) {
+    json_begin_array(json, key);
+    for (size_t i = 0; i < history->n_steps; i++)
+        json_number(json, NULL, end_of(series, i, side));
+    json_end_array(json);
+}
+
 static void add_series(struct json *json, const struct view_history *history,
                        const struct view_history_series *series) {
     json_begin_line(json, JSON_COMPACT);
@@ -41,6 +66,8 @@ static void add_series(struct json *json, const struct view_history *history,
     for (size_t i = 0; i < history->n_steps; i++)
         json_number(json, NULL, series->values[i]);
     json_end_array(json);
+    add_ends(json, history, series, "low", -1);
+    add_ends(json, history, series, "high", 1);
     json_end_object(json);
 }
 

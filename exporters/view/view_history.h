@@ -13,6 +13,7 @@ struct view_history_series {
     size_t metric;           // of the plan; or enum memory_metric
     long id;                 // HISTORY_HOST: of the host; else the kernel's number of the socket or NUMA node
     const double *values;    // one for each step; NaN: not measured
+    const double *margins;   // how far their intervals reach to both sides; NaN: not known
 };
 
 struct view_history_mark {
@@ -28,7 +29,7 @@ struct view_history {
     int64_t wall_offset_ns; // 0: times are not known
     struct view_history_series *series;
     size_t n_series;
-    double *values; // of all series
+    double *values; // of all series, and behind them their margins
     struct view_history_mark *marks;
     size_t n_marks;
 };

@@ -72,6 +72,20 @@ def test_a_change_of_load_shows_at_its_time_and_is_marked():
         return f"IPC {ipc}"
 
 
+def test_each_step_has_an_interval_around_its_value():
+    with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon:
+        def known():
+            series = ask(daemon, "?metric=ipc,retiring_ratio,context_switches_per_second&scope=socket")["series"]
+            return series if all(any(low is not None for low in one["low"]) for one in series) else None
+        for series in e2e.wait_for(known, "intervals"):
+            for value, low, high in zip(series["values"], series["low"], series["high"], strict=True):
+                assert (low is None) == (high is None) and (value is None or low is None or low <= value * 1.001 and high >= value * 0.999), (series["metric"], value, low, high)
+                if low is not None and series["metric"] == "context_switches_per_second":
+                    assert low == value == high, "what is counted all the time is exact"
+                elif low is not None:
+                    assert 0 <= low < high < 1.5 * value, (series["metric"], value, low, high)
+
+
 def test_handing_over_and_resuming_are_marked():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())

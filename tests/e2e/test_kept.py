@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_used_is_named_once_and_written_anew():
                     assert daemon.log().count(f"{path} cannot be used: {why}") == 1, daemon.log()
             for what, path in paths.items():
                 with open(path, "rb") as file:
-                    assert file.read().startswith(f"topdownd kept {what}\n\x02".encode()), why
+                    assert file.read().startswith(f"topdownd kept {what}\n\x03".encode()), why
 
 
 def test_after_a_reboot_since_begins_anew_and_the_history_goes_on_if_it_is_the_same_host():
