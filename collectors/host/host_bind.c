@@ -32,7 +32,7 @@ static int encode(const struct host_roots *roots, const char *pmu, struct catalo
         if (!cannot[e])
             continue;
         binding->support[e] = PLAN_UNSUPPORTED;
-        binding->n_cannot++;
+        binding->n_cannot += !catalog_builder_catalog(builder)->events[e].sampling_only; // no metric needs those
     }
     free(cannot);
     event_format_free(format);
@@ -56,9 +56,10 @@ static int rule_out(const struct host_roots *roots, const char *pmu, const struc
 
 // ---- other PMUs ----
 
-// False for a PMU with a `cpumask` file: it counts for a socket or a die, so its counts belong to no single CPU.
-static bool counts_for_each_cpu(const struct host_roots *roots, const char *pmu, uint32_t *type) {
-    return host_linux_pmu_type(roots, pmu, type) == 0 && !host_pmu_has_cpumask(roots, pmu);
+// What the events of another PMU are to this host. A PMU with a `cpumask` file counts for a socket or a die, so its
+// counts belong to no single CPU; what can only be sampled needs the PMU itself.
+static enum plan_support support_elsewhere(const struct catalog_event *event, bool there) {
+    return event->sampling_only && !there ? PLAN_UNSUPPORTED : PLAN_ELSEWHERE;
 }
 
 // Encodes events that topdownd never opens, for the lists of events. Several PMUs of a kind (uncore_imc_0 ...) share a
@@ -84,10 +85,11 @@ static int encode_unopened(const struct host_roots *roots, struct catalog_builde
 static int bind_other(const struct host_roots *roots, struct catalog_builder *builder, unsigned pmu,
                       struct host_binding *binding) {
     const struct catalog *catalog = catalog_builder_catalog(builder);
-    bool counts = counts_for_each_cpu(roots, catalog->pmus[pmu], &binding->types[pmu]);
+    bool there = host_linux_pmu_type(roots, catalog->pmus[pmu], &binding->types[pmu]) == 0;
+    bool counts = there && !host_pmu_has_cpumask(roots, catalog->pmus[pmu]);
     for (size_t e = 0; e < catalog->n_events; e++)
         if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == pmu && !counts)
-            binding->support[e] = PLAN_ELSEWHERE;
+            binding->support[e] = support_elsewhere(&catalog->events[e], there);
     int r = counts ? encode(roots, catalog->pmus[pmu], builder, pmu, binding) : encode_unopened(roots, builder, pmu);
     return r == -ENOENT ? 0 : r;
 }

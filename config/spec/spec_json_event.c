@@ -207,6 +207,13 @@ static bool read_dead(const struct spec_reader *spec, const struct json_node *ou
     return dead;
 }
 
+// PMUs that only sample, such as AMD's ibs_op and Arm's arm_spe_0, have no term for the code: other terms say it all.
+static void drop_code(char *terms) {
+    const char *rest = strchr(terms, ',');
+    if (rest)
+        memmove(terms, rest + 1, strlen(rest));
+}
+
 bool spec_read_event(struct spec_reader *spec, const struct json_node *event, struct catalog_event_text *text,
                      struct spec_event_texts *texts) {
     char *terms = texts->terms;
@@ -221,6 +228,8 @@ bool spec_read_event(struct spec_reader *spec, const struct json_node *event, st
     if (json_get_object(event, "topdownd", JSON_OPTIONAL, &ours)) {
         append_terms(spec->catalog, &ours, terms, SPEC_TERMS_MAX);
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text->pmu);
+        if (text->pmu && code == 0)
+            drop_code(terms);
         (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text->takes);
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text->sampling_only);
         (void)json_get_bool(&ours, "must_count", JSON_OPTIONAL, &text->must_count);

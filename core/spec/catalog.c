@@ -211,3 +211,11 @@ void catalog_metric_unit(const struct catalog_metric *metric, char *out, size_t 
     else
         (void)snprintf(out, size, "%s", other ? other->base : metric->units);
 }
+
+const struct catalog_node *catalog_sample_node(const struct catalog *catalog, unsigned metric) {
+    for (int m = (int)catalog_metric_named(catalog, metric); m >= 0; m = catalog->metrics[m].parent)
+        for (size_t i = 0; i < catalog->n_nodes; i++)
+            if (catalog->nodes[i].metric == (unsigned)m && catalog->nodes[i].n_samples > 0)
+                return &catalog->nodes[i];
+    return NULL;
+}

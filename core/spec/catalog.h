@@ -268,6 +268,10 @@ static inline unsigned catalog_metric_named(const struct catalog *catalog, unsig
 // The metric that stands for this one on this host: itself, unless it is a category of a level 1 that the host hides.
 unsigned catalog_metric_here(const struct catalog *catalog, unsigned metric);
 
+// The node of the tree whose events show, when sampled, the code behind a metric: its own, or that of the nearest
+// metric above it that names events. NULL: none does.
+const struct catalog_node *catalog_sample_node(const struct catalog *catalog, unsigned metric);
+
 // The group that the spec recommends at this place, from 1; -1: it recommends fewer.
 int catalog_default_group(const struct catalog *catalog, unsigned place);
 

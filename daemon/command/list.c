@@ -82,6 +82,7 @@ static const struct table_column METRIC_COLUMNS[] = {
     {"parent", NULL, TABLE_TEXT},
     {"threshold", NULL, TABLE_TEXT},
     {"meaning", NULL, TABLE_TEXT},
+    {"sample_events", NULL, TABLE_TEXTS},
     {"unmeasurable", NULL, TABLE_TEXT},
 };
 
@@ -113,6 +114,16 @@ static void list_groups(const struct catalog *catalog, const char *core_type, st
     }
 }
 
+// What can be sampled to find the code behind the metric.
+static void add_sample_events(const struct catalog *catalog, unsigned metric, struct table *table) {
+    const struct catalog_node *node = catalog_sample_node(catalog, metric);
+    const char *names[16];
+    size_t n = 0;
+    for (; node && n < node->n_samples && n < sizeof names / sizeof *names; n++)
+        names[n] = catalog->events[node->samples[n]].name;
+    table_texts(table, names, n);
+}
+
 static void list_metric(const struct catalog *catalog, unsigned index, const char *core_type, struct table *table) {
     const struct catalog_metric *metric = &catalog->metrics[index];
     const char *groups[CATALOG_GROUPS_MAX];
@@ -133,6 +144,7 @@ static void list_metric(const struct catalog *catalog, unsigned index, const cha
     table_text(table, metric->parent < 0 ? NULL : catalog->metrics[metric->parent].export_name);
     table_text(table, metric->threshold_text);
     table_text(table, metric->meaning);
+    add_sample_events(catalog, index, table);
     char reason[PLAN_REASON_MAX];
     table_text(table, catalog_metric_explain(catalog, index, reason, sizeof reason) ? reason : NULL);
 }

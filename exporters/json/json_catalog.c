@@ -113,6 +113,14 @@ static void add_groups_of(struct json *json, const struct catalog *catalog, unsi
     json_end_array(json);
 }
 
+static void add_sample_events(struct json *json, const struct catalog *catalog, unsigned metric) {
+    const struct catalog_node *node = catalog_sample_node(catalog, metric);
+    json_begin_array(json, "sample_events");
+    for (size_t i = 0; node && i < node->n_samples; i++)
+        json_string(json, NULL, catalog->events[node->samples[i]].name);
+    json_end_array(json);
+}
+
 static void add_metric(struct json *json, const struct view *view, unsigned index) {
     const struct catalog *catalog = view->layout->catalog;
     const struct catalog_metric *metric = &catalog->metrics[index];
@@ -135,6 +143,7 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     json_string(json, "threshold", metric->threshold_text);
     json_string(json, "meaning", metric->meaning);
     json_string(json, "constraint", metric->constraint == CONSTRAINT_NONE ? NULL : CONSTRAINTS[metric->constraint]);
+    add_sample_events(json, catalog, index);
     if (view->layout->topology->boxes)
         add_exports_of_boxes(json, catalog, metric);
     else

@@ -62,6 +62,10 @@ def test_every_spec_lists_its_groups_metrics_and_events():
         assert {m["name"]: (m["formula"], m["alternative_of"]) for m in metrics} == alternatives | {
             n: (m["formula"], None) for n, m in written.items()}, spec
         groups = {g["name"]: g for g in listed("groups", "--cpu", spec)}
+        by_name = {metric["name"]: metric for metric in metrics}
+        for node in file["methodologies"]["topdown_methodology"].get("decision_tree", {}).get("metrics", []):  # software has no tree
+            samples = by_name[node["name"]]["sample_events"]
+            assert samples == node["sample_events"] if node.get("sample_events") else samples, (spec, node["name"])
         for name, group in file["groups"]["metrics"].items():
             assert groups[name]["metrics"] == len(group["metrics"]), (spec, name)
         events = {e["name"]: e for e in listed("events", "--cpu", spec)}

@@ -66,7 +66,7 @@ def close(a, b):
 def check_events(name, ours, vendor):
     for event, entry in ours.events.items():
         want_name, mask = WITH_MASK.get(event, (event, 0))
-        if entry.get("topdownd", {}).get("pmu") == "msr":
+        if entry.get("topdownd", {}).get("pmu") in ("msr", "ibs_op", "ibs_fetch"):
             continue  # the kernel's own
         if want_name not in vendor.events:
             failures.append(f"{name}: the vendor has no event {want_name}")
@@ -141,7 +141,7 @@ def check_common(source, linux):
             there = {perf_files.encoding(e) for e in events.values()}
             for event, entry in ours.events.items():
                 pmu, code, terms = perf_files.our_encoding(entry)
-                if pmu in ("hw_cache", "msr"):  # the kernel's own
+                if pmu in ("hw_cache", "msr", "ibs_op"):  # the kernel's own
                     continue
                 umask = dict(terms).get("umask", 0)
                 bits = [(pmu, code, (("umask", 1 << b),)) for b in range(8) if umask >> b & 1]

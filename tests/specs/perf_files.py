@@ -22,7 +22,7 @@ UNITS = {"L3PMC": "amd_l3", "DFPMC": "amd_df", "UMCPMC": "amd_umc"}
 CACHES = ("branch", "l1i_cache", "l1d_cache", "l2_cache", "ll_cache", "itlb", "dtlb")
 NEUTRAL = ["ipc"] + [f"{c}_mpki" for c in CACHES] + [f"{c}_miss_ratio" for c in CACHES]  # what dashboards rely on
 GENERIC = {"instructions": 0xC0, "cycles": 0x76}  # what the kernel makes of them on AMD
-FIXED = {"INST_RETIRED.ANY": (0xC0, 0), "CPU_CLK_UNHALTED.THREAD": (0x3C, 0), "CPU_CLK_UNHALTED.REF": (0, 3)}
+FIXED = {"INST_RETIRED.ANY": (0xC0, 0), "CPU_CLK_UNHALTED.THREAD": (0x3C, 0), "CPU_CLK_UNHALTED.REF": (0, 3), "INST_RETIRED.PREC_DIST": (0, 1)}
 
 
 def number(text):
@@ -54,7 +54,7 @@ def encoding(entry):
     for key, term in (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"), ("AnyThread", "any")):
         terms[term] = int(entry.get(key) or 0)
     if "MSRIndex" in entry:
-        term = "ldlat" if entry["MSRIndex"].lower() == "0x3f6" else "offcore_rsp"
+        term = {"0x3f6": "ldlat", "0x3f7": "frontend"}.get(entry["MSRIndex"].lower(), "offcore_rsp")
         terms[term] = int(entry.get("MSRValue", "0"), 16)
     return UNITS.get(entry.get("Unit"), "cpu"), code, tuple(sorted((k, v) for k, v in terms.items() if v))
 

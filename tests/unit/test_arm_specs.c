@@ -207,12 +207,16 @@ static void test_our_specs_have_the_vendors_events_and_codes(void **state) {
     (void)state;
     for (size_t c = 0; c < CORES; c++) {
         struct pair pair = pair_load(cores[c].name, cores[c].arm);
+        size_t sampled = 0; // by PMUs of their own, of which the vendor's files have nothing
         for (size_t i = 1; i < pair.ours->n_events; i++) {
+            sampled += pair.ours->events[i].sampling_only;
+            if (pair.ours->events[i].sampling_only)
+                continue;
             int event = catalog_find_event(pair.arm, pair.ours->events[i].name);
             assert_true(event > 0);
             assert_true(pair.arm->events[event].code.config == pair.ours->events[i].code.config);
         }
-        assert_int_equal(pair.ours->n_events, 1 + cores[c].n_events + cores[c].own_events);
+        assert_int_equal(pair.ours->n_events - sampled, 1 + cores[c].n_events + cores[c].own_events);
         pair_free(&pair);
     }
 }

@@ -290,10 +290,10 @@ static void test_zen_4_counts_events_of_other_pmus_elsewhere(void **state) {
     bind(tree, "zen4", &bound);
     size_t elsewhere = 0;
     for (size_t e = 0; e < bound.catalog->n_events; e++)
-        elsewhere += bound.catalog->events[e].code.pmu != 0;
+        elsewhere += bound.catalog->events[e].code.pmu != 0 && !bound.catalog->events[e].sampling_only;
     assert_true(elsewhere > 0);
     assert_int_equal(count_support(&bound, PLAN_ELSEWHERE), elsewhere);
-    assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
+    assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 2); // ibs_op and ibs_fetch, which this host lacks
     assert_true(bound.catalog->level1.present && bound.catalog->level1.per_thread);
     unbind(&bound);
 }
@@ -437,7 +437,33 @@ static void check_unknown_x86(const struct host_tree *tree, const char *vendor, 
     bind(tree, spec, &bound);
     assert_non_null(bound.row->pmu); // generic: the CPU has no spec of its own
     assert_false(bound.catalog->level1.present);
-    assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
+    size_t sampled = 0; // by a PMU that this host lacks
+    for (size_t e = 0; e < bound.catalog->n_events; e++)
+        sampled += bound.catalog->events[e].sampling_only;
+    assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), sampled);
+    unbind(&bound);
+}
+
+static void test_zen_4_samples_with_ibs_where_the_host_has_it(void **state) {
+    const struct host_tree *tree = *state;
+    const struct made_up host = {.vendor = "AuthenticAMD",
+                                 .model_name = "AMD EPYC 9654 96-Core Processor",
+                                 .family = 25,
+                                 .model = 17,
+                                 .stepping = 1,
+                                 .cores = 1,
+                                 .format = AMD_FORMAT,
+                                 .events = "cpu-cycles event=0x76"};
+    struct bound bound;
+    write_host(tree, &host);
+    host_tree_write_pmu(tree, "ibs_op", "type", "11\n");
+    host_tree_write_pmu(tree, "ibs_op", "format/cnt_ctl", "config:19\n");
+    bind(tree, "zen4", &bound);
+    const struct catalog_event *op = &bound.catalog->events[catalog_find_event(bound.catalog, "ibs_op")];
+    assert_string_equal(op->terms, "cnt_ctl=0x1"); // ibs_op has no term `event`
+    assert_true(!op->uncoded && op->code.config == UINT64_C(1) << 19);
+    assert_int_not_equal(support_of(&bound, "ibs_op"), PLAN_UNSUPPORTED);
+    assert_int_equal(support_of(&bound, "ibs_fetch"), PLAN_UNSUPPORTED);
     unbind(&bound);
 }
 
@@ -503,6 +529,7 @@ int main(void) {
         ON_A_TREE(test_neoverse_n2_r0p3),
         ON_A_TREE(test_cobalt_100),
         ON_A_TREE(test_an_unknown_arm_core),
+        ON_A_TREE(test_zen_4_samples_with_ibs_where_the_host_has_it),
         ON_A_TREE(test_an_unknown_cpu_of_intel),
         ON_A_TREE(test_an_unknown_cpu_of_amd),
         ON_A_TREE(test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first),
