@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnosis/bound.h"
 
-#include <errno.h>
 #include <math.h>
 
+#include "core/diagnosis/cause.h"
+
 static bool is_share(const struct tree *tree, size_t node) {
-    return tree->layout->catalog->metrics[tree->nodes[node].metric].domain != METRIC_OTHER;
+    const struct catalog_metric *metric = &tree->layout->catalog->metrics[tree->nodes[node].metric];
+    return metric->domain != METRIC_OTHER || (tree->nodes[node].depth > 0 && catalog_metric_of_operations(metric));
+}
+
+// By which siblings are compared. Shares of operations below useful work are shares of its slots; shares of clock
+// cycles and of slots are compared as they are, as the vendors' thresholds do.
+static double size_of(const struct tree *tree, size_t node) {
+    const struct tree_node *of = &tree->nodes[node];
+    size_t root = node;
+    while (tree->nodes[root].depth > 0)
+        root--;
+    return catalog_metric_of_operations(&tree->layout->catalog->metrics[of->metric])
+               ? of->value * tree->nodes[root].value
+               : of->value;
 }
 
 static bool is_candidate(const struct tree *tree, size_t node, bool categories, bool high) {
@@ -18,8 +32,7 @@ static bool is_candidate(const struct tree *tree, size_t node, bool categories, 
 static size_t largest(const struct tree *tree, size_t node, bool categories, bool high) {
     size_t found = tree->n, depth = node < tree->n ? tree->nodes[node].depth : 0;
     for (size_t i = node; i < tree->n && tree->nodes[i].depth >= depth; i = tree_next(tree, i)) {
-        if (is_candidate(tree, i, categories, high) &&
-            (found == tree->n || tree->nodes[i].value > tree->nodes[found].value))
+        if (is_candidate(tree, i, categories, high) && (found == tree->n || size_of(tree, i) > size_of(tree, found)))
             found = i;
     }
     return found;
@@ -63,6 +76,13 @@ static void find_largest(const struct tree *tree, bool categories, struct verdic
         verdict->high = JUDGE_NO;
 }
 
+static bool is_done_well(const struct catalog *catalog, const struct verdict *verdict) {
+    for (size_t i = 0; i < verdict->n; i++)
+        if (catalog->metrics[verdict->path[i]].waits == WAITS_NOTHING)
+            return true;
+    return false;
+}
+
 struct verdict bound_find(const struct tree *tree) {
     bool categories = tree->n > 0 && tree->nodes[0].category;
     struct verdict verdict = verdict_unknown(find_missing(tree, categories)).now;
@@ -78,22 +98,9 @@ struct verdict bound_find(const struct tree *tree) {
         if (tree_next(tree, node) == node + 1)
             break; // nothing is below it
     }
+    verdict.well = is_done_well(tree->layout->catalog, &verdict);
+    verdict.cause = cause_find(tree, &verdict);
     return verdict;
-}
-
-int bound_fill(struct snapshot *snapshot) {
-    struct tree *tree = tree_new(snapshot->layout);
-    if (!tree)
-        return -ENOMEM;
-    for (size_t scope = 0; scope <= snapshot->layout->topology->n_sockets; scope++) {
-        struct verdict *now = &snapshot->verdicts[scope].now;
-        struct verdict_since since = now->since;
-        tree_evaluate(tree, snapshot, scope);
-        *now = bound_find(tree);
-        now->since = since;
-    }
-    tree_free(tree);
-    return 0;
 }
 
 // ---- sockets ----

@@ -10,8 +10,8 @@
 // For the scope in which the tree was last evaluated. Since when is not known.
 struct verdict bound_find(const struct tree *tree);
 
-// Fills in the verdicts of the host and the sockets of a snapshot that no diagnosis takes. Since when, and what lasts,
-// stay as they are. Returns 0 or -ENOMEM.
+// Fills in the verdicts of the host and the sockets, and what is beside them, of a snapshot that no diagnosis takes.
+// Since when, and what lasts, stay as they are. Returns 0 or -ENOMEM.
 int bound_fill(struct snapshot *snapshot);
 
 // True if two sockets are bound by different metrics, neither of them below the other, and if the 95 % intervals tell

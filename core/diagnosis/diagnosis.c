@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/diagnosis/around.h"
 #include "core/diagnosis/bound.h"
 
 // A time in which the scope had one verdict.
@@ -35,6 +36,7 @@ struct node {
 struct diagnosis {
     struct snapshot_layout *layout; // a reference
     struct tree *tree;
+    struct around *around;
     struct node *nodes;     // by catalog metric
     struct course *courses; // the host's, then each socket's
 };
@@ -147,6 +149,7 @@ static void judge_scope(struct diagnosis *diagnosis, struct snapshot *snapshot, 
 
 void diagnosis_look(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     assert(snapshot->layout == diagnosis->layout);
+    around_fill(diagnosis->around, diagnosis->tree, snapshot);
     for (size_t scope = 0; scope < n_courses(diagnosis); scope++)
         judge_scope(diagnosis, snapshot, scope, false);
 }
@@ -181,6 +184,7 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         return;
     }
     assert(snapshot->layout == diagnosis->layout);
+    around_fill(diagnosis->around, diagnosis->tree, snapshot);
     for (size_t scope = n_courses(diagnosis); scope-- > 0;) // the host last: its nodes are used below
         judge_scope(diagnosis, snapshot, scope, true);
     for (unsigned m = 0; m < diagnosis->layout->catalog->n_metrics; m++)
@@ -201,9 +205,10 @@ struct diagnosis *diagnosis_new(struct snapshot_layout *layout) {
         return NULL;
     diagnosis->layout = snapshot_layout_ref(layout);
     diagnosis->tree = tree_new(layout);
+    diagnosis->around = around_new(layout);
     diagnosis->nodes = calloc(catalog->n_metrics + 1, sizeof *diagnosis->nodes);
     diagnosis->courses = calloc(n_courses(diagnosis), sizeof *diagnosis->courses);
-    if (!diagnosis->tree || !diagnosis->nodes || !diagnosis->courses)
+    if (!diagnosis->tree || !diagnosis->around || !diagnosis->nodes || !diagnosis->courses)
         return diagnosis_free(diagnosis);
     for (size_t m = 0; m < catalog->n_metrics; m++)
         diagnosis->nodes[m].value = NAN;
@@ -220,6 +225,7 @@ struct diagnosis *diagnosis_free(struct diagnosis *diagnosis) {
     if (diagnosis) {
         free(diagnosis->courses);
         free(diagnosis->nodes);
+        around_free(diagnosis->around);
         tree_free(diagnosis->tree);
         snapshot_layout_unref(diagnosis->layout);
         free(diagnosis);

@@ -29,7 +29,8 @@ const char *catalog_core_slots_name(enum catalog_core_slots slots) {
 }
 
 const char *catalog_waits_name(enum catalog_waits waits) {
-    static const char *const names[WAITS_N] = {"", "back_end", "memory", "dram", "dram_bandwidth", "dram_latency"};
+    static const char *const names[WAITS_N] = {"",       "back_end", "memory", "dram", "dram_bandwidth", "dram_latency",
+                                               "nothing"};
     return names[waits];
 }
 
@@ -72,6 +73,11 @@ int catalog_default_group(const struct catalog *catalog, unsigned place) {
         if (catalog->groups[i].default_place == place)
             return (int)i;
     return -1;
+}
+
+bool catalog_metric_of_operations(const struct catalog_metric *metric) {
+    return metric->domain == METRIC_OTHER &&
+           (strcmp(metric->units, "share of uops") == 0 || strcmp(metric->units, "percent of uops") == 0);
 }
 
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k) {

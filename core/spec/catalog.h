@@ -35,6 +35,14 @@ enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 
 // The exported name of instructions per cycle, the one metric by which hosts of every vendor and without level 1 too
 // are compared (docs/metrics.md, "One name, several definitions").
 #define CATALOG_IPC "ipc"
+// Other names that every vendor has, which the diagnosis looks for on each CPU.
+#define CATALOG_UTILIZATION "utilization_ratio"
+#define CATALOG_FREQUENCY "frequency_hertz"
+#define CATALOG_FRONTEND_STALLED "frontend_stalled_clocks_ratio"
+#define CATALOG_L1D_MPKI "l1d_cache_mpki"
+#define CATALOG_L2_MPKI "l2_cache_mpki"
+#define CATALOG_LL_MPKI "ll_cache_mpki"
+#define CATALOG_DTLB_MPKI "dtlb_mpki"
 
 // The level-1 categories, named alike for every vendor.
 enum category {
@@ -59,6 +67,7 @@ enum catalog_waits {
     WAITS_DRAM,
     WAITS_DRAM_BANDWIDTH, // as the core sees it: it has as many misses open as it can
     WAITS_DRAM_LATENCY,   // as the core sees it: few misses, each of which it waits for
+    WAITS_NOTHING,        // useful work that is done well: a high share is no reason to change anything
     WAITS_N
 };
 // In a spec; "" for WAITS_NONE.
@@ -296,6 +305,9 @@ bool catalog_group_measurable(const struct catalog *catalog, unsigned group);
 // True for what passes through boxes outside the cores or happens there, as its formula is that of one box: several
 // boxes have the sum.
 bool catalog_metric_adds(const struct catalog *catalog, const struct catalog_metric *metric);
+
+// True for a share of operations: of useful work, the same share of its pipeline slots.
+bool catalog_metric_of_operations(const struct catalog_metric *metric);
 
 // True if the metric's numerator and denominator are exported; *k is the factor of their quotient.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);

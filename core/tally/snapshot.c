@@ -250,6 +250,7 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     snapshot->layout = snapshot_layout_ref(layout);
     atomic_init(&snapshot->references, 1);
     snapshot->taken_seconds = NAN;
+    snapshot->circumstances = circumstances_unknown();
     snapshot->status = status_unknown;
     snapshot->engine = status_engine_unknown;
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);

@@ -21,6 +21,7 @@
 #include "core/memory/host_memory.h"
 #include "core/plan/plan.h"
 #include "core/status/status.h"
+#include "core/tally/circumstances.h"
 #include "core/tally/readings.h"
 #include "core/tally/verdict.h"
 
@@ -147,6 +148,7 @@ struct snapshot {
     uint8_t *quality;          // likewise: enum estimate_quality
     // Of the host, then of each socket. Before core/diagnosis has filled them in, nothing is known.
     struct verdict_scope *verdicts;
+    struct circumstances circumstances; // of the host; filled in with the verdicts
     struct estimate_rounds_of *many; // likewise, or NULL: what many rounds come to together; a variance of NaN: unknown
     bool stale;                      // made by snapshot_stale
     bool blind;                      // nothing was counted for a while: core/tally/blind.h

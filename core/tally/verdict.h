@@ -19,6 +19,25 @@ enum judge_answer { JUDGE_NO, JUDGE_YES, JUDGE_UNKNOWN };
 enum { VERDICT_PATH_MAX = 32 };                             // deeper nodes of the tree are left out
 enum { VERDICT_NOTHING_HIGH = -1, VERDICT_NOT_KNOWN = -2 }; // in place of a metric
 
+// What the last metric of a path most likely comes from, where the tree does not go on (core/diagnosis/cause.h).
+enum verdict_cause_kind {
+    CAUSE_NONE,         // not looked for, or nothing measured tells
+    CAUSE_METRIC,       // a share that the methodology leads to
+    CAUSE_SECOND_LEVEL, // data that the second-level cache has
+    CAUSE_LAST_LEVEL,   // data that the last-level cache has
+    CAUSE_MEMORY,       // data from beyond the caches
+    CAUSE_TRANSLATION,  // page walks
+    CAUSE_EXECUTION,    // misses are too few: chains of dependent operations, or slow ones
+    CAUSE_OPEN,         // misses of several levels are enough for it
+    CAUSE_N
+};
+
+struct verdict_cause {
+    enum verdict_cause_kind kind;
+    int metric;   // CAUSE_METRIC: of the catalog; else -1
+    double share; // of that metric, in export scale; of cycles at most for misses; at least for execution; NaN: none
+};
+
 struct verdict_since {
     double seconds;           // since the epoch; NaN: not known
     double unwatched_seconds; // of the time since then, in which topdownd did not run
@@ -33,6 +52,8 @@ struct verdict {
     int close;                       // the largest other root that cannot be told apart from the first one; -1: none
     int missing;                     // the root that is asked for the reason if nothing is known; -1: the plan has none
     struct verdict_since since;
+    bool well;                  // useful work is high, and it is done well: nothing is to be changed
+    struct verdict_cause cause; // of the last metric of the path, if it is high
 };
 
 struct verdict_lasting {
@@ -52,9 +73,12 @@ static inline struct verdict_since verdict_since_unknown(void) {
 
 // The verdict of a scope of which nothing is known.
 static inline struct verdict_scope verdict_unknown(int missing) {
-    return (struct verdict_scope){
-        .now = {.high = JUDGE_UNKNOWN, .close = -1, .missing = missing, .since = verdict_since_unknown()},
-        .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()}};
+    return (struct verdict_scope){.now = {.high = JUDGE_UNKNOWN,
+                                          .close = -1,
+                                          .missing = missing,
+                                          .since = verdict_since_unknown(),
+                                          .cause = {.metric = -1, .share = NAN}},
+                                  .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()}};
 }
 
 // True if the scope is bound by something: the path's metrics are high.

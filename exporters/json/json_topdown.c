@@ -10,6 +10,7 @@
 #include "core/diagnosis/next.h"
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
+#include "exporters/json/json_circumstances.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
@@ -152,8 +153,12 @@ static void add_bound(struct json *json, const struct scene *scene) {
     add_since(json, &verdict.since);
     json_string(json, "not_told_apart_from",
                 verdict.close >= 0 ? metric_of(scene, (unsigned)verdict.close)->export_name : NULL);
-    if (scene->scope == 0)
+    if (scene->scope == 0) {
         json_bool(json, "sockets_differ", differ);
+        json_circumstances(json, scene->snapshot);
+    }
+    json_bool(json, "computes_well", verdict.well);
+    json_cause(json, scene->snapshot, &verdict);
     add_memory(json, scene, &verdict);
     add_next(json, scene, last);
     add_next_groups(json, scene, last, true);

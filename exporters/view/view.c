@@ -131,7 +131,9 @@ const char *view_domain_text(enum metric_domain domain) {
 
 const char *view_whole(const struct catalog_metric *metric) {
     const char *of = metric->domain == METRIC_STALLS ? strstr(metric->units, " of ") : NULL;
-    return of ? of + strlen(" of ") : view_domain_text(metric->domain);
+    return of                                     ? of + strlen(" of ")
+           : catalog_metric_of_operations(metric) ? "operations"
+                                                  : view_domain_text(metric->domain);
 }
 
 const char *view_title(const struct catalog_metric *metric) { return metric->title[0] ? metric->title : metric->name; }

@@ -74,13 +74,17 @@ void view_bound_text(const struct view *view, const struct verdict *verdict, con
     const char *meaning = metrics[verdict->path[verdict->n - 1]].meaning;
     if (verdict->high != JUDGE_YES)
         text_string(out, "Nothing stands out. The largest share: ");
+    else if (verdict->well)
+        text_string(out, "Nothing stands out: this computes well. ");
     for (size_t i = 0; i < verdict->n; i++) {
         text_string(out, i > 0 ? "; in it " : "");
         view_bound_share(snapshot, scope, verdict->path[i], out);
     }
-    if (verdict->high == JUDGE_YES)
-        text_format(out, ".%s%s", meaning[0] ? " " : "", meaning);
-    else if (verdict->high == JUDGE_NO)
+    if (verdict->high == JUDGE_YES) {
+        text_string(out, ".");
+        if (!view_bound_cause_text(snapshot, verdict, out))
+            text_format(out, "%s%s", meaning[0] ? " " : "", meaning);
+    } else if (verdict->high == JUDGE_NO)
         text_string(out, ". No share of the first level is above its threshold.");
     else
         text_string(out, ". Not every threshold of the first level could be judged.");

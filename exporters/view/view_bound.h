@@ -17,6 +17,15 @@ double view_bound_value(const struct snapshot *snapshot, size_t scope, unsigned 
 // The same with its title, and of what it is a share.
 void view_bound_share(const struct snapshot *snapshot, size_t scope, unsigned metric, struct text *out);
 
+// What a bottleneck comes from (core/diagnosis/cause.h), and what to do about it: sentences after a space. False if
+// there is no cause; then the meaning of the path's last metric tells what to do.
+bool view_bound_cause_text(const struct snapshot *snapshot, const struct verdict *verdict, struct text *out);
+// Its kind in one word; NULL: there is none.
+const char *view_bound_cause_name(enum verdict_cause_kind kind);
+
+// "CPUs 300 to 307 and 310 of socket 4".
+void view_bound_cpus(const struct snapshot *snapshot, const struct outliers *outliers, struct text *out);
+
 // Why the bottleneck is unknown, if it is; with the event that never counts.
 struct view_bound_reason {
     char text[256];

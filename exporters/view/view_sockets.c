@@ -3,6 +3,7 @@
 
 #include "core/diagnosis/bound.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_circumstances.h"
 #include "exporters/view/view_waits.h"
 
 void view_sockets_answer(const struct shown *shown, const struct snapshot *snapshot, size_t socket, struct text *out) {
@@ -30,12 +31,15 @@ void view_sockets_text(const struct shown *shown, const struct snapshot *snapsho
 bool view_sockets_verdict(const struct shown *shown, const struct shown_type *type, struct text *out) {
     const struct snapshot *snapshot = type->snapshot;
     const struct verdict *verdict = &snapshot->verdicts[0].now;
+    bool differ = bound_sockets_differ(snapshot);
+    view_circumstances_before(snapshot, out);
     view_bound_text(type->view, verdict, snapshot, 0, out);
-    if (!bound_sockets_differ(snapshot)) {
+    if (differ) {
+        text_string(out, " ");
+        view_sockets_text(shown, snapshot, out);
+    } else {
         view_waits_text(shown, snapshot, verdict, 0, out);
-        return false;
     }
-    text_string(out, " ");
-    view_sockets_text(shown, snapshot, out);
-    return true;
+    view_circumstances_after(snapshot, out);
+    return differ;
 }

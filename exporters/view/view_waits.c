@@ -29,7 +29,8 @@ static const char *const WORDS[WAITS_N][WAITS_BUS_N] = {
 static enum catalog_waits waits_of(const struct snapshot *snapshot, const struct verdict *verdict) {
     if (!verdict_high(verdict))
         return WAITS_NONE;
-    return snapshot->layout->catalog->metrics[verdict_metric(verdict)].waits;
+    enum catalog_waits waits = snapshot->layout->catalog->metrics[verdict_metric(verdict)].waits;
+    return waits == WAITS_NOTHING ? WAITS_NONE : waits;
 }
 
 // The sockets whose memory the scope has: from *first, and how many.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnosis/cause.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST 0.5 // of a bottleneck, or of the sum of what may explain it
+
+static const struct verdict_cause NO_CAUSE = {.kind = CAUSE_NONE, .metric = -1, .share = NAN};
+
+// ---- misses ----
+
+// The value of a metric that every vendor has, as exported; NaN: none.
+static double value_of(const struct tree *tree, const char *name) {
+    const struct catalog *catalog = tree->layout->catalog;
+    for (size_t i = 0; i < tree->layout->n_metrics; i++) {
+        unsigned metric = catalog_metric_named(catalog, tree->layout->plan->metrics[i].metric);
+        if (strcmp(catalog->metrics[metric].export_name, name) == 0)
+            return judge_value(tree->judge, metric);
+    }
+    return NAN;
+}
+
+// True if a measured metric is below the last one: the tree itself tells.
+static bool is_divided(const struct tree *tree, unsigned last) {
+    for (size_t i = 0; i < tree->n; i++)
+        if (tree->layout->catalog->metrics[tree->nodes[i].metric].parent == (int)last && !isnan(tree->nodes[i].value))
+            return true;
+    return false;
+}
+
+// Shares of cycles that misses explain at most, by enum verdict_cause_kind. Each level has what the next one lacks.
+static bool find_bounds(const struct tree *tree, double bounds[CAUSE_N]) {
+    double per_cycle = value_of(tree, CATALOG_IPC) / 1000, l1 = value_of(tree, CATALOG_L1D_MPKI) * per_cycle,
+           l2 = value_of(tree, CATALOG_L2_MPKI) * per_cycle, ll = value_of(tree, CATALOG_LL_MPKI) * per_cycle,
+           walks = value_of(tree, CATALOG_DTLB_MPKI) * per_cycle;
+    bounds[CAUSE_SECOND_LEVEL] = fmax(l1 - l2, 0) * CAUSE_CYCLES_SECOND_LEVEL;
+    bounds[CAUSE_LAST_LEVEL] = fmax(l2 - ll, 0) * CAUSE_CYCLES_LAST_LEVEL;
+    bounds[CAUSE_MEMORY] = ll * CAUSE_CYCLES_MEMORY;
+    bounds[CAUSE_TRANSLATION] = isnan(walks) ? 0 : walks * CAUSE_CYCLES_WALK;
+    return isfinite(l1 + l2 + ll);
+}
+
+static struct verdict_cause find_in_misses(const struct tree *tree, enum catalog_waits waits, double share) {
+    double bounds[CAUSE_N], sum = 0;
+    enum verdict_cause_kind largest = CAUSE_SECOND_LEVEL;
+    if (!find_bounds(tree, bounds))
+        return NO_CAUSE;
+    for (enum verdict_cause_kind kind = CAUSE_SECOND_LEVEL; kind <= CAUSE_TRANSLATION; kind++) {
+        sum += bounds[kind];
+        largest = bounds[kind] > bounds[largest] ? kind : largest;
+    }
+    if (sum < MOST * share)
+        return waits == WAITS_BACK_END ? (struct verdict_cause){CAUSE_EXECUTION, -1, share - sum} : NO_CAUSE;
+    if (bounds[largest] < MOST * sum)
+        return (struct verdict_cause){CAUSE_OPEN, -1, NAN};
+    return (struct verdict_cause){largest, -1, fmin(bounds[largest], 1)};
+}
+
+// ---- shares ----
+
+// True for what the tree itself judges, or what is level 1 of other CPUs: it divides no bottleneck of another root.
+static bool is_of_tree(const struct catalog *catalog, unsigned metric) {
+    for (size_t i = 0; i < catalog->n_nodes; i++)
+        if (catalog->nodes[i].metric == metric)
+            return true;
+    return catalog->metrics[metric].parent >= 0 ||
+           strcmp(catalog->metrics[metric].export_name, CATALOG_FRONTEND_STALLED) == 0;
+}
+
+// Takes the metric if it explains the bottleneck better than what was found before.
+static void consider(const struct tree *tree, unsigned metric, double share, struct verdict_cause *best) {
+    const struct catalog *catalog = tree->layout->catalog;
+    enum metric_domain domain = catalog->metrics[metric].domain;
+    double value = judge_value(tree->judge, metric);
+    if ((domain != METRIC_CLOCKS && domain != METRIC_PIPELINE_SLOTS) || is_of_tree(catalog, metric) ||
+        !catalog->metrics[metric].meaning[0] || judge_high(tree->judge, metric) != JUDGE_YES)
+        return;
+    if (value >= MOST * share && (best->kind == CAUSE_NONE || value > best->share))
+        *best = (struct verdict_cause){CAUSE_METRIC, (int)metric, value};
+}
+
+static struct verdict_cause find_in_shares(const struct tree *tree, unsigned last, double share) {
+    const struct catalog *catalog = tree->layout->catalog;
+    struct verdict_cause best = NO_CAUSE;
+    for (size_t n = 0; n < catalog->n_nodes; n++) {
+        const struct catalog_node *node = &catalog->nodes[n];
+        for (size_t i = 0; node->metric == last && i < node->n_next; i++) {
+            const struct catalog_step *step = &node->next[i];
+            if (step->metric >= 0)
+                consider(tree, (unsigned)step->metric, share, &best);
+            for (size_t m = 0; step->group >= 0 && m < catalog->groups[step->group].n_metrics; m++)
+                consider(tree, catalog->groups[step->group].metrics[m], share, &best);
+        }
+    }
+    return best;
+}
+
+struct verdict_cause cause_find(const struct tree *tree, const struct verdict *verdict) {
+    if (!verdict_high(verdict))
+        return NO_CAUSE;
+    unsigned last = verdict->path[verdict->n - 1];
+    double share = judge_value(tree->judge, last);
+    enum catalog_waits waits = tree->layout->catalog->metrics[last].waits;
+    struct verdict_cause cause = NO_CAUSE;
+    if (isnan(share))
+        return cause;
+    if ((waits == WAITS_BACK_END || waits == WAITS_MEMORY) && !is_divided(tree, last))
+        cause = find_in_misses(tree, waits, share);
+    return cause.kind == CAUSE_NONE ? find_in_shares(tree, last, share) : cause;
+}

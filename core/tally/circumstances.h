@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_TALLY_CIRCUMSTANCES_H
+#define TOPDOWND_CORE_TALLY_CIRCUMSTANCES_H
+
+// What the verdicts on host and sockets do not tell, as values of a snapshot: how busy the CPUs are, how fast they run,
+// what siblings take from one another, and which CPUs differ from most others. core/diagnosis/around.h fills it
+// in, together with the verdicts.
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { OUTLIERS_MAX = 4, OUTLIERS_RANGES_MAX = 6 };
+
+// CPUs whose share of a level-1 metric is far above that of most CPUs.
+struct outliers {
+    unsigned metric;     // of level 1, in the catalog; without level 1 a root of the tree
+    double share, usual; // the mean of these CPUs; the median of all
+    unsigned last;       // the last metric of the path of the one that differs most
+    double last_share;   // the mean of these CPUs
+    double slots;        // what they lose more than others, in CPUs: the largest comes first
+    size_t n;            // CPUs
+    size_t n_ranges;     // the first OUTLIERS_RANGES_MAX of them
+    bool more;           // there are more ranges
+    struct outliers_range {
+        unsigned first, last; // the kernel's numbers of the CPUs
+    } ranges[OUTLIERS_RANGES_MAX];
+    int socket; // index of the one that all of them belong to, of several; -1: none
+};
+
+struct circumstances {
+    double utilisation; // share of the time in which CPUs were awake; NaN: not known
+    double busiest;     // of the busiest CPU
+    double hertz;       // while awake; NaN: not known
+    double limit_hertz; // what a busy CPU of this host should reach; NaN: not known
+    double siblings;    // share of a thread's slots that its sibling got; NaN: not known
+    bool idle;          // so little runs that nothing is to be gained
+    bool slow;          // CPUs are busy and run below limit_hertz
+    bool crowded;       // siblings take much from one another
+    size_t n_outliers;
+    struct outliers outliers[OUTLIERS_MAX];
+};
+
+static inline struct circumstances circumstances_unknown(void) {
+    return (struct circumstances){
+        .utilisation = NAN, .busiest = NAN, .hertz = NAN, .limit_hertz = NAN, .siblings = NAN};
+}
+
+#endif

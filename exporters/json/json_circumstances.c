@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/json/json_circumstances.h"
+
+#include "exporters/view/view_bound.h"
+
+static void add_outliers(struct json *json, const struct snapshot *snapshot, const struct outliers *of) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    struct text cpus = {0};
+    view_bound_cpus(snapshot, of, &cpus);
+    text_append(&cpus, "", 1);
+    json_begin_object(json, NULL);
+    json_string(json, "text", cpus.failed ? "" : cpus.data);
+    json->out->failed = json->out->failed || cpus.failed;
+    text_free(&cpus);
+    json_whole(json, "n_cpus", of->n);
+    json_begin_array(json, "cpus");
+    for (size_t i = 0; i < of->n_ranges; i++) {
+        json_begin_object(json, NULL);
+        json_whole(json, "first", of->ranges[i].first);
+        json_whole(json, "last", of->ranges[i].last);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    if (of->socket >= 0)
+        json_whole(json, "socket", layout->topology->sockets[of->socket].id);
+    else
+        json_null(json, "socket");
+    json_string(json, "metric", layout->catalog->metrics[of->metric].export_name);
+    json_number(json, "share", of->share);
+    json_number(json, "usual_share", of->usual);
+    json_string(json, "last_metric", layout->catalog->metrics[of->last].export_name);
+    json_number(json, "last_share", of->last_share);
+    json_end_object(json);
+}
+
+void json_circumstances(struct json *json, const struct snapshot *snapshot) {
+    const struct circumstances *of = &snapshot->circumstances;
+    json_begin_object(json, "circumstances");
+    json_number(json, "utilization_ratio", of->utilisation);
+    json_number(json, "utilization_ratio_of_busiest_cpu", of->busiest);
+    json_bool(json, "idle", of->idle);
+    json_number(json, "frequency_hertz", of->hertz);
+    json_number(json, "frequency_least_hertz", of->limit_hertz);
+    json_bool(json, "slow", of->slow);
+    json_number(json, "sibling_ratio", of->siblings);
+    json_bool(json, "crowded", of->crowded);
+    json_begin_array(json, "outliers");
+    for (size_t i = 0; i < of->n_outliers; i++)
+        add_outliers(json, snapshot, &of->outliers[i]);
+    json_end_array(json);
+    json_end_object(json);
+}
+
+void json_cause(struct json *json, const struct snapshot *snapshot, const struct verdict *verdict) {
+    const struct verdict_cause *cause = &verdict->cause;
+    if (cause->kind == CAUSE_NONE) {
+        json_null(json, "cause");
+        return;
+    }
+    json_begin_object(json, "cause");
+    json_string(json, "kind", view_bound_cause_name(cause->kind));
+    json_string(json, "metric",
+                cause->metric >= 0 ? snapshot->layout->catalog->metrics[cause->metric].export_name : NULL);
+    json_number(json, "share", cause->share);
+    json_end_object(json);
+}

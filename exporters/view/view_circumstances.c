@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view_circumstances.h"
+
+#include <math.h>
+
+#include "exporters/view/view_bound.h"
+
+static const double GIGA = 1e9;
+
+// ---- CPUs that differ ----
+
+static void put_share(const struct catalog_metric *metric, double share, struct text *out) {
+    text_format(out, "%s, %.3g %% of their %s", view_title(metric), 100 * share, view_whole(metric));
+}
+
+static void put_outliers(const struct snapshot *snapshot, const struct outliers *of, struct text *out) {
+    const struct catalog_metric *metrics = snapshot->layout->catalog->metrics;
+    view_bound_cpus(snapshot, of, out);
+    text_string(out, of->n == 1 ? " differs: " : " differ: ");
+    put_share(&metrics[of->metric], of->share, out);
+    if (of->last != of->metric && isfinite(of->last_share)) {
+        text_string(out, "; in it ");
+        put_share(&metrics[of->last], of->last_share, out);
+    }
+    text_format(out, " (in the median CPU %.3g %%). ", 100 * of->usual);
+}
+
+// ---- all CPUs ----
+
+static void put_slow(const struct circumstances *circumstances, double maximum_hz, struct text *out) {
+    text_format(out,
+                "The clock is slow: the CPUs are %.2g %% busy and run at %.2f GHz of at most %.2f GHz. Look at power "
+                "and temperature limits, and at the frequency governor.",
+                100 * circumstances->utilisation, circumstances->hertz / GIGA, maximum_hz / GIGA);
+}
+
+static void put_crowded(const struct circumstances *circumstances, struct text *out) {
+    text_format(out,
+                "Each thread loses %.3g %% of its pipeline slots to its sibling of the same core (SMT): fewer threads "
+                "make each one faster, and leave the work of all about the same.",
+                100 * circumstances->siblings);
+}
+
+static bool stands_out(const struct snapshot *snapshot) { return verdict_high(&snapshot->verdicts[0].now); }
+
+// True if cores do as much as they can: else siblings use what would be empty.
+static bool is_full(const struct snapshot *snapshot) {
+    const struct catalog_level1 *level1 = &snapshot->layout->catalog->level1;
+    const struct verdict *verdict = &snapshot->verdicts[0].now;
+    for (size_t i = 0; i < level1->n_categories; i++)
+        if (level1->categories[i].category == CATEGORY_RETIRING && verdict->path[0] == level1->categories[i].metric)
+            return stands_out(snapshot);
+    return false;
+}
+
+void view_circumstances_before(const struct snapshot *snapshot, struct text *out) {
+    const struct circumstances *circumstances = &snapshot->circumstances;
+    if (circumstances->idle)
+        text_format(out, "%.2g %% busy: nothing to fix here. What runs: ", 100 * circumstances->utilisation);
+    for (size_t i = 0; i < circumstances->n_outliers && !circumstances->idle; i++)
+        put_outliers(snapshot, &circumstances->outliers[i], out);
+    if (circumstances->n_outliers > 0 && !circumstances->idle)
+        text_string(out, "All CPUs together: ");
+    if (circumstances->slow && !stands_out(snapshot)) {
+        put_slow(circumstances, snapshot->layout->topology->maximum_frequency_hz, out);
+        text_string(out, " ");
+    }
+}
+
+void view_circumstances_after(const struct snapshot *snapshot, struct text *out) {
+    const struct circumstances *circumstances = &snapshot->circumstances;
+    if (circumstances->slow && stands_out(snapshot)) {
+        text_string(out, " ");
+        put_slow(circumstances, snapshot->layout->topology->maximum_frequency_hz, out);
+    }
+    if (circumstances->crowded && !circumstances->idle && is_full(snapshot)) {
+        text_string(out, " ");
+        put_crowded(circumstances, out);
+    }
+}

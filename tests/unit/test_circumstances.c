@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is beside the verdict on a host, and what a bottleneck comes from: values of shipped CPUs are put into a
+// snapshot, and the answer is what follows from docs/measurement.md.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/diagnosis/around.h"
+#include "core/diagnosis/bound.h"
+#include "core/diagnosis/cause.h"
+#include "exporters/view/view_bound.h"
+#include "tests/build/build.h"
+#include "tests/build/shipped.h"
+
+enum { CPUS = 16, SOCKETS = 2 };
+
+struct patient {
+    struct catalog *catalog;
+    struct snapshot_layout *layout;
+    struct snapshot *snapshot;
+};
+
+static void begin(struct patient *p, const char *spec) {
+    p->catalog = shipped_load(spec);
+    struct topology *topology = build_cpus(0, CPUS, SOCKETS);
+    topology->maximum_frequency_hz = 3.9e9;
+    p->layout = build_layout(build_plan(&(struct plan_request){.catalog = p->catalog}), topology);
+    p->snapshot = snapshot_new(p->layout);
+    assert_non_null(p->snapshot);
+}
+
+static void end(struct patient *p) {
+    snapshot_unref(p->snapshot);
+    snapshot_layout_unref(p->layout);
+    catalog_free(p->catalog);
+}
+
+static size_t place_of(const struct patient *p, const char *exported) {
+    for (size_t i = 0; i < p->layout->n_metrics; i++) {
+        unsigned metric = catalog_metric_named(p->catalog, p->layout->plan->metrics[i].metric);
+        if (strcmp(p->catalog->metrics[metric].export_name, exported) == 0)
+            return i;
+    }
+    fail_msg("%s is not in the plan", exported);
+    return 0;
+}
+
+static void set_scope(struct patient *p, size_t scope, const char *exported, double value) {
+    size_t place = place_of(p, exported);
+    p->snapshot->values[snapshot_metric(p->layout, scope, place)] = value;
+    p->snapshot->values[snapshot_low(p->layout, scope, place)] = value - 0.01;
+    p->snapshot->values[snapshot_high(p->layout, scope, place)] = value + 0.01;
+}
+
+static void set(struct patient *p, const char *exported, double value) {
+    for (size_t scope = 0; scope < p->layout->n_scopes; scope++)
+        set_scope(p, scope, exported, value);
+}
+
+static void set_cpu(struct patient *p, size_t cpu, const char *exported, double value) {
+    set_scope(p, snapshot_scope_cpu(p->layout, cpu), exported, value);
+}
+
+static const struct verdict *judge(struct patient *p) {
+    assert_int_equal(bound_fill(p->snapshot), 0);
+    return &p->snapshot->verdicts[0].now;
+}
+
+// ---- causes ----
+
+// 60 % of cycles are stalled; misses a thousand instructions, at one instruction a cycle.
+static const struct verdict_cause *stalled(struct patient *p, double l1, double l2, double ll, double walks) {
+    set(p, "backend_stalled_clocks_ratio", 0.6);
+    set(p, "frontend_stalled_clocks_ratio", 0.05);
+    set(p, "ipc", 1);
+    set(p, "l1d_cache_mpki", l1);
+    set(p, "l2_cache_mpki", l2);
+    set(p, "ll_cache_mpki", ll);
+    set(p, "dtlb_mpki", walks);
+    return &judge(p)->cause;
+}
+
+static void test_misses_say_what_a_core_without_level_2_waits_for(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/neoverse-n1.json");
+    assert_int_equal(stalled(&p, 30, 20, 0.01, 0.1)->kind, CAUSE_LAST_LEVEL);
+    assert_int_equal(stalled(&p, 10, 8, 7, 0.1)->kind, CAUSE_MEMORY);
+    assert_int_equal(stalled(&p, 60, 0.2, 0.1, 0.1)->kind, CAUSE_SECOND_LEVEL);
+    assert_int_equal(stalled(&p, 10, 0.2, 0.1, 20)->kind, CAUSE_TRANSLATION);
+    end(&p);
+}
+
+// A chain of divisions misses nothing: what misses explain at most is known, and the rest is execution.
+static void test_too_few_misses_are_execution_by_at_least_what_they_leave(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/neoverse-n1.json");
+    const struct verdict_cause *cause = stalled(&p, 2, 1, 0.1, 0.1);
+    double most = (1 * CAUSE_CYCLES_SECOND_LEVEL + 0.9 * CAUSE_CYCLES_LAST_LEVEL + 0.1 * CAUSE_CYCLES_MEMORY +
+                   0.1 * CAUSE_CYCLES_WALK) /
+                  1000;
+    assert_int_equal(cause->kind, CAUSE_EXECUTION);
+    assert_true(fabs(cause->share - (0.6 - most)) < 1e-9);
+    end(&p);
+}
+
+static void test_levels_that_explain_as_much_are_not_told_apart(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/neoverse-n1.json");
+    assert_int_equal(stalled(&p, 25, 5, 1, 3)->kind, CAUSE_OPEN);
+    set(&p, "ll_cache_mpki", NAN);
+    assert_int_equal(judge(&p)->cause.kind, CAUSE_NONE);
+    end(&p);
+}
+
+static void test_a_full_queue_explains_what_the_tree_calls_execution(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/zen4.json");
+    set(&p, "frontend_bound_ratio", 0.02);
+    set(&p, "bad_speculation_ratio", 0.01);
+    set(&p, "retiring_ratio", 0.2);
+    set(&p, "backend_bound_ratio", 0.77);
+    set(&p, "backend_bound_cpu_ratio", 0.7);
+    set(&p, "backend_bound_memory_ratio", 0.07);
+    set(&p, "store_queue_stalled_clocks_ratio", 0.7);
+    set(&p, "load_queue_stalled_clocks_ratio", 0.05);
+    set(&p, "frontend_stalled_clocks_ratio", 0.9); // of another root
+    const struct verdict *verdict = judge(&p);
+    assert_int_equal(verdict->cause.kind, CAUSE_METRIC);
+    assert_string_equal(p.catalog->metrics[verdict->cause.metric].export_name, "store_queue_stalled_clocks_ratio");
+    set(&p, "store_queue_stalled_clocks_ratio", 0.2); // less than half of it
+    assert_int_equal(judge(&p)->cause.kind, CAUSE_NONE);
+    end(&p);
+}
+
+// ---- useful work ----
+
+static void test_vectorised_work_is_done_well_and_stands_before_loads(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    set(&p, "frontend_bound_ratio", 0.02);
+    set(&p, "bad_speculation_ratio", 0.01);
+    set(&p, "backend_bound_ratio", 0.15);
+    set(&p, "retiring_ratio", 0.82);
+    set(&p, "tma_light_operations_ratio", 0.8);
+    set(&p, "tma_memory_operations_ratio", 0.3); // of slots, as is 0.39 x 0.82
+    set(&p, "tma_fp_arith_ratio", 0.39);
+    set(&p, "tma_fp_vector_ratio", 0.38);
+    const struct verdict *verdict = judge(&p);
+    assert_true(verdict->well);
+    assert_string_equal(p.catalog->metrics[verdict->path[verdict->n - 1]].export_name, "tma_fp_vector_ratio");
+    set(&p, "tma_fp_arith_ratio", 0.33); // 27 % of slots: loads and stores are more
+    verdict = judge(&p);
+    assert_false(verdict->well);
+    assert_string_equal(p.catalog->metrics[verdict->path[verdict->n - 1]].export_name, "tma_memory_operations_ratio");
+    end(&p);
+}
+
+// ---- where ----
+
+static void set_healthy(struct patient *p) {
+    set(p, "utilization_ratio", 0.6);
+    set(p, "frontend_bound_ratio", 0.12);
+    set(p, "bad_speculation_ratio", 0.05);
+    set(p, "retiring_ratio", 0.65);
+    set(p, "backend_bound_ratio", 0.18);
+}
+
+static void test_cpus_that_differ_are_named_the_largest_loss_first(void **state) {
+    (void)state;
+    struct patient p;
+    struct text text = {0};
+    begin(&p, "specs/sapphire-rapids.json");
+    set_healthy(&p);
+    assert_int_equal(judge(&p)->n, 1);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    set_cpu(&p, 5, "frontend_bound_ratio", 0.7);
+    const size_t sick[] = {1, 3, 9}; // dealt out to the sockets by turns: all of socket 1
+    for (size_t i = 0; i < 3; i++) {
+        set_cpu(&p, sick[i], "backend_bound_ratio", 0.8);
+        set_cpu(&p, sick[i], "utilization_ratio", 1);
+    }
+    (void)judge(&p);
+    const struct circumstances *found = &p.snapshot->circumstances;
+    assert_int_equal(found->n_outliers, 2);
+    assert_string_equal(p.catalog->metrics[found->outliers[0].metric].export_name, "backend_bound_ratio");
+    assert_int_equal(found->outliers[0].n, 3);
+    assert_true(fabs(found->outliers[0].share - (0.8)) < 1e-9);
+    assert_true(fabs(found->outliers[0].usual - (0.18)) < 1e-9);
+    assert_true(fabs(found->outliers[0].slots - (3 * (0.8 - 0.18))) < 1e-9);
+    view_bound_cpus(p.snapshot, &found->outliers[0], &text);
+    text_append(&text, "", 1);
+    assert_string_equal(text.data, "CPUs 1, 3 and 9 of socket 1");
+    text_free(&text);
+    assert_int_equal(found->outliers[1].n, 1);
+    assert_int_equal(found->outliers[1].ranges[0].first, 5);
+    end(&p);
+}
+
+static void test_neither_noise_nor_sleep_nor_a_wide_spread_makes_an_outlier(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    size_t place;
+    set_healthy(&p);
+    set_cpu(&p, 4, "backend_bound_ratio", 0.8);
+    place = place_of(&p, "backend_bound_ratio");
+    p.snapshot->values[snapshot_low(p.layout, snapshot_scope_cpu(p.layout, 4), place)] = 0.2; // its interval is wide
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    set_cpu(&p, 4, "backend_bound_ratio", 0.8);
+    set_cpu(&p, 4, "utilization_ratio", 0.02);
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    set_cpu(&p, 4, "utilization_ratio", 0.6);
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 1);
+    for (size_t cpu = 0; cpu < CPUS; cpu++) // many different loads: none is beside the others
+        set_cpu(&p, cpu, "backend_bound_ratio", 0.05 * (double)cpu);
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    end(&p);
+}
+
+// ---- how busy, how fast ----
+
+static void test_a_host_is_idle_only_if_no_cpu_is_busy(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    set_healthy(&p);
+    set(&p, "utilization_ratio", 0.03);
+    (void)judge(&p);
+    assert_true(p.snapshot->circumstances.idle);
+    set_cpu(&p, 7, "utilization_ratio", 0.99); // one program that cannot use more
+    (void)judge(&p);
+    assert_false(p.snapshot->circumstances.idle);
+    set(&p, "utilization_ratio", NAN); // not known is not idle
+    (void)judge(&p);
+    assert_false(p.snapshot->circumstances.idle);
+    end(&p);
+}
+
+static void test_a_clock_is_slow_only_where_cpus_are_busy(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    set_healthy(&p);
+    p.catalog->environment.literals[LITERAL_SYSTEM_TSC_FREQ] = NAN;
+    set(&p, "utilization_ratio", 0.9);
+    set(&p, "frequency_hertz", 0.8e9);
+    (void)judge(&p);
+    assert_true(fabs(p.snapshot->circumstances.limit_hertz - 0.4 * 3.9e9) < 1);
+    assert_true(p.snapshot->circumstances.slow);
+    p.catalog->environment.literals[LITERAL_SYSTEM_TSC_FREQ] = 2.5e9; // on x86 the nominal frequency
+    set(&p, "frequency_hertz", 1.9e9);
+    (void)judge(&p);
+    assert_true(p.snapshot->circumstances.slow);
+    set(&p, "frequency_hertz", 2.1e9);
+    (void)judge(&p);
+    assert_false(p.snapshot->circumstances.slow);
+    set(&p, "frequency_hertz", 0.8e9);
+    set(&p, "utilization_ratio", 0.2); // the governor saves energy
+    (void)judge(&p);
+    assert_false(p.snapshot->circumstances.slow);
+    end(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_misses_say_what_a_core_without_level_2_waits_for),
+        cmocka_unit_test(test_too_few_misses_are_execution_by_at_least_what_they_leave),
+        cmocka_unit_test(test_levels_that_explain_as_much_are_not_told_apart),
+        cmocka_unit_test(test_a_full_queue_explains_what_the_tree_calls_execution),
+        cmocka_unit_test(test_vectorised_work_is_done_well_and_stands_before_loads),
+        cmocka_unit_test(test_cpus_that_differ_are_named_the_largest_loss_first),
+        cmocka_unit_test(test_neither_noise_nor_sleep_nor_a_wide_spread_makes_an_outlier),
+        cmocka_unit_test(test_a_host_is_idle_only_if_no_cpu_is_busy),
+        cmocka_unit_test(test_a_clock_is_slow_only_where_cpus_are_busy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
