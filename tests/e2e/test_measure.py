@@ -181,9 +181,10 @@ def test_where_sockets_differ_the_answer_is_that_of_the_daemon_and_names_each():
     whole, = document["whole"]
     assert whole["sockets_differ"] and sockets.search(whole["answer"]).groups() == ("Waiting for memory", "Useful work"), whole["answer"]
     with e2e.Daemon("--pmu", pmu, yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\nprofiles: {default: {groups: [Topdown_L1, core_backend_bound_group]}}\n") as daemon:
-        def says_the_same():
+        def says_the_same():  # of the sockets: what the host's misses come from is measured by more groups than these two
             bound = daemon.json("/api/v1/topdown")["bound"] or {"sockets_differ": None, "text": ""}
-            return bound["sockets_differ"] and re.sub("[0-9.]+ %", "", bound["text"]) == re.sub("[0-9.]+ %", "", whole["answer"])
+            said = sockets.search(bound["text"])
+            return bound["sockets_differ"] and said and said.groups() == sockets.search(whole["answer"]).groups()
         e2e.wait_for(says_the_same, "the daemon's answer")
     last = document["intervals"][-1]
     assert last["sockets_differ"] and sockets.search(last["answer"]), last["answer"]
@@ -479,7 +480,10 @@ def test_only_the_command_is_counted_and_what_it_starts():
 
 def test_counters_are_let_go_when_the_time_is_up():
     def open_events(pid):
-        links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        try:
+            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        except FileNotFoundError:  # one was closed between the two calls
+            return None
         return sum("perf_event" in link for link in links)
     with subprocess.Popen([BINARY, "measure", "--path.data", ROOT, "--duration", "1s", "--", "sleep", "60"], stdout=subprocess.PIPE) as measure:
         try:

@@ -144,7 +144,6 @@ static char *inflated(const char *bytes, size_t length) {
 }
 
 static const char *const TARGETS[] = {"/plain",
-                                      "/ui/main.js",
                                       "/metrics",
                                       "/metrics/cpu",
                                       "/api/v1/snapshot",
