@@ -38,10 +38,6 @@ void http_templates_deinit(struct http_templates *templates) {
     templates->memory = host_memory_unref(templates->memory);
 }
 
-static int put_status(const struct shown *shown, size_t type, struct text *out) {
-    return json_render_status(shown->types[type].view, shown->types[type].snapshot, out);
-}
-
 const struct http_page_type http_page_json = {"application/json", "Accept-Encoding"};
 static const struct http_page_type HTML = {"text/html; charset=utf-8", "Accept-Encoding"},
                                    TEXT = {"text/plain; version=0.0.4; charset=utf-8", "Accept, Accept-Encoding"},
@@ -70,7 +66,7 @@ const struct http_page_row http_pages[HTTP_PAGE_N] = {
                                .json_scope = JSON_CPU},
     [HTTP_PAGE_PLAN] = {"/api/v1/plan", NULL, &http_page_json, .fixed = true, .document = json_render_plan},
     [HTTP_PAGE_CATALOG] = {"/api/v1/catalog", NULL, &http_page_json, .fixed = true, .document = json_render_catalog},
-    [HTTP_PAGE_STATUS] = {"/api/v1/status", NULL, &http_page_json, .document = put_status},
+    [HTTP_PAGE_STATUS] = {"/api/v1/status", NULL, &http_page_json, .document = json_render_status},
 };
 
 const char *http_page_path(const char *target) {

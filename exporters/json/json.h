@@ -24,6 +24,6 @@ int json_render_plan(const struct shown *shown, size_t type, struct text *out);
 // The same with more members at the end, which the caller writes.
 typedef void json_more(struct json *json, const struct view *view);
 int json_render_plan_with(const struct shown *shown, size_t type, json_more *more, struct text *out);
-int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out);
+int json_render_status(const struct shown *shown, size_t type, struct text *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/adapt/adapt.h"
+#include "exporters/health/health.h"
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
 
@@ -388,7 +389,22 @@ static void add_textfile(struct json *json, const struct view *view, const struc
     json_end_object(json);
 }
 
-int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+// The answer of /-/ready, the same for all core types.
+static void add_health(struct json *json, const struct shown *shown) {
+    char text[HEALTH_TEXT_MAX];
+    struct health health = health_judge(shown, 0); // snapshots that are too old say so themselves
+    health_text(shown, 0, text, sizeof text);
+    json_begin_object(json, "health");
+    json_bool(json, "ready", health.ready);
+    json_string(json, "reason", health_reason_name(health.reason));
+    json_string(json, "text", text[0] ? text : NULL);
+    json_string(json, "remedy", health.reason == HEALTH_FINE ? NULL : health_remedy(health.reason));
+    json_end_object(json);
+}
+
+int json_render_status(const struct shown *shown, size_t type, struct text *out) {
+    const struct view *view = shown->types[type].view;
+    const struct snapshot *snapshot = shown->types[type].snapshot;
     static const struct figure config[] = {
         {"last_reload_successful", STATUS_CONFIG_SUCCESSFUL},
         {"last_reload_success_timestamp_seconds", STATUS_CONFIG_SUCCESS_TIMESTAMP},
@@ -419,6 +435,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     add_recording(&json, view, snapshot);
     add_textfile(&json, view, snapshot);
     add_process(&json, snapshot);
+    add_health(&json, shown);
     add_cost(&json, snapshot);
     add_windows(&json, view, snapshot);
     json_attention(&json, view, snapshot);

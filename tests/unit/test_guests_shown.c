@@ -65,7 +65,11 @@ static void test_json_says_whether_events_exclude_guests(void **state) {
         struct rig rig;
         struct text text = {0};
         rig_init(&rig, excluded);
-        assert_int_equal(json_render_status(&rig.host.view, rig.snapshot, &text), 0);
+        assert_int_equal(json_render_status(&(struct shown){.n = 1,
+                                                            .types = {{.view = (struct view *)(uintptr_t)&rig.host.view,
+                                                                       .snapshot = rig.snapshot}}},
+                                            0, &text),
+                         0);
         text_append(&text, "", 1);
         assert_non_null(strstr(text.data, excluded ? "\"guests_excluded\":\ttrue" : "\"guests_excluded\":\tfalse"));
         free(text.data);

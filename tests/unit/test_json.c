@@ -73,7 +73,11 @@ static cJSON *render_snapshot(const struct exporter_host *host, const struct sna
 
 static cJSON *render_status(const struct exporter_host *host, const struct snapshot *snapshot) {
     struct text text = {0};
-    assert_int_equal(json_render_status(&host->view, snapshot, &text), 0);
+    assert_int_equal(
+        json_render_status(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host->view, .snapshot = snapshot}}},
+            0, &text),
+        0);
     return parse(&text);
 }
 
@@ -337,13 +341,21 @@ static void test_status_and_page_say_what_is_raised(void **state) {
     const struct adapt_report report = host_report(groups);
     struct snapshot *snapshot = host_snapshot(&host);
     struct text text = {0};
-    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    assert_int_equal(
+        json_render_status(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host.view, .snapshot = snapshot}}}, 0,
+            &text),
+        0);
     cJSON *root = parse(&text);
     assert_text(root, "schedule.mode", "fixed");
     assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 0);
     cJSON_Delete(root);
     host.view.adapt = &report;
-    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    assert_int_equal(
+        json_render_status(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host.view, .snapshot = snapshot}}}, 0,
+            &text),
+        0);
     root = parse(&text);
     assert_text(root, "schedule.mode", "adaptive");
     assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 1);
@@ -511,7 +523,11 @@ static void test_what_gets_no_more_of_the_round_is_not_told_to_be_raised(void **
     assert_true(cJSON_IsFalse(at(root, "adaptive.groups[1].raised")));
     assert_true(cJSON_IsNull(at(root, "adaptive.groups[1].raised_by")));
     cJSON_Delete(root);
-    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    assert_int_equal(
+        json_render_status(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host.view, .snapshot = snapshot}}}, 0,
+            &text),
+        0);
     root = parse(&text);
     assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 0);
     cJSON_Delete(root);

@@ -80,7 +80,11 @@ static void test_status_has_a_value_or_those_of_cpus_that_differ_or_a_reason(voi
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
     struct platform *platform = host.view.platform = made();
-    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    assert_int_equal(
+        json_render_status(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host.view, .snapshot = snapshot}}}, 0,
+            &text),
+        0);
     text_append(&text, "", 1);
     cJSON *root = cJSON_Parse(text.data);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "platform")), PLATFORM_KEY_N);

@@ -41,7 +41,11 @@ static char *page(struct exporter_host *host, const struct snapshot *snapshot) {
 
 static cJSON *status(const struct exporter_host *host, const struct snapshot *snapshot) {
     struct text text = {0};
-    assert_int_equal(json_render_status(&host->view, snapshot, &text), 0);
+    assert_int_equal(
+        json_render_status(
+            &(struct shown){.n = 1, .types = {{.view = (struct view *)(uintptr_t)&host->view, .snapshot = snapshot}}},
+            0, &text),
+        0);
     text_append(&text, "", 1);
     cJSON *root = cJSON_Parse(text.data);
     assert_non_null(root);
