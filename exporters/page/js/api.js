@@ -7,7 +7,7 @@ const ROOT = new URL('../', import.meta.url);
 ROOT.username = ROOT.password = '';
 const TIMEOUT_MS = 10000;
 // Seconds for which an answer is new enough: what is asked for often and changes seldom.
-const KEPT = [[/^catalog/, 300], [/^plan/, 10], [/^history.*step=300/, 60], [/^history/, 5], [/scope=cpu/, 5]];
+const KEPT = [[/^catalog/, 300], [/^plan/, 10], [/^history.*step=300/, 60], [/^history/, 5], [/scope=cpu|^cpus/, 2]];
 
 const urlOf = (name) => new URL(`api/v1/${name}`, ROOT);
 const keptOf = (name) => KEPT.find(([pattern]) => pattern.test(name))?.[1] ?? 0;

@@ -26,7 +26,7 @@ export const share = (value, digits = 1) => {
 
 // Units as the API says them: how they are shown. A share is of something, which `unitOf` tells.
 const UNITS = [
-  [/^ratio\b/, (value) => share(value), (unit) => unit.replace(/^ratio( of )?/, '').replace(/^/, '% of ').replace(/ of $/, '')],
+  [/^(ratio|share)\b/, (value) => share(value), (unit) => unit.replace(/^(ratio|share)( of )?/, '').replace(/^/, '% of ').replace(/ of $/, '')],
   [/^hertz$/, (value) => `${number(value)}Hz`.replace(/^([\d.]+)Hz$/, '$1 Hz'), () => 'Hz'],
   [/^bytes per second$|^bytes a second$/, (value) => bytes(value, '/s'), () => 'bytes/s'],
   [/^bytes$/, (value) => bytes(value), () => 'bytes'],
@@ -62,7 +62,7 @@ const DIGITS_SHOWN = 1e-4; // of a value; an interval that is narrower than that
 // lower one may be cut at 0.
 export const margin = (entry, unit) => {
   if (!known(entry?.high) || !known(entry?.value)) return '';
-  const half = entry.high - entry.value, isShare = /^ratio\b/.test(unit), { domain } = entry;
+  const half = entry.high - entry.value, isShare = /^(ratio|share)\b/.test(unit), { domain } = entry;
   const tells = (domain ?? (isShare ? 'share' : 'other')) !== 'other' ? half < 0.5 : half < Math.abs(entry.value) || half === 0;
   if (!tells) return 'too uncertain to tell';
   if (entry.exact) return 'exact';

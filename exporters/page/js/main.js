@@ -10,6 +10,10 @@ import { dataOf, hostOf, intervalOf, takenOf, typesOf } from './model.js';
 const VIEWS = {
   now: { title: 'Now', load: () => import('./views/now.js') },
   time: { title: 'Time', load: () => import('./views/time.js') },
+  where: { title: 'Where', load: () => import('./views/where.js') },
+  why: { title: 'Why', load: () => import('./views/why.js') },
+  trust: { title: 'Trust', load: () => import('./views/trust.js') },
+  host: { title: 'Host', load: () => import('./views/host.js') },
 };
 const FIRST = 'now';
 const ALWAYS = ['status', 'topdown']; // of the header
