@@ -7,6 +7,7 @@ import { drawMap, describe, nameOf } from '../cpumap.js';
 import { least, listOf, outliersOf } from '../outliers.js';
 import { argumentsOf, capital, chip, dataOf, differenceText, facts, hashOf, meaningsOf, note, hostnameOf, opens, percent, prometheus, renderSections, shareBar, titleOf,
   typesOf, value, wordsOf } from '../parts.js';
+import { drawByNode } from '../bynode.js';
 import { levelOneKey, levelOneOf } from '../levelone.js';
 
 const ROWS = 8; // findings that are shown at once
@@ -231,6 +232,7 @@ const SECTIONS = [
   { id: 'map', title: 'All CPUs', draw: drawCpus },
   { id: 'cpu', title: 'The chosen CPU', draw: drawCpu },
   { id: 'sockets', title: 'Sockets', draw: drawSockets },
+  { id: 'by-node', title: 'NUMA nodes side by side', draw: () => now.data && drawByNode(typesOf(now.data), now.title) },
   { id: 'boxes', title: 'Outside the cores', draw: drawBoxes },
   { id: 'memory', title: 'Memory of NUMA nodes', draw: drawMemory },
   { id: 'names', title: 'This metric', draw: drawNames },
