@@ -246,6 +246,38 @@ def test_a_hidden_page_asks_nothing():
 
 # ---- the library ----
 
+# The policy of the page as a document's own, so that nothing but this decides: whatever breaks it is counted.
+STRICT = """
+window.broken = [];
+document.addEventListener('securitypolicyviolation', (event) => window.broken.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+new MutationObserver((_, observer) => {
+  if (!document.head) return;
+  observer.disconnect();
+  const policy = document.createElement('meta');
+  policy.httpEquiv = 'Content-Security-Policy';
+  policy.content = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
+  document.head.prepend(policy);
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+def test_charts_need_no_inline_styles_and_no_eval():
+    with host() as daemon, browser.Browser() as chromium:
+        tab = chromium.open(page_of(daemon, "#time?metric=level1,ipc&span=3600"), first=STRICT + MADE_UP)
+        tab.wait(DRAWN, "a chart")
+        left, top, width, height = area(tab)
+        mouse(tab, "mousePressed", left + width * 0.5, top + height / 2)
+        mouse(tab, "mouseMoved", left + width * 0.8, top + height / 2)
+        mouse(tab, "mouseReleased", left + width * 0.8, top + height / 2)
+        wait_span(tab, 500, 2000, "a part of the hour")
+        tab.do("[...document.querySelectorAll('details')].forEach((e) => { e.open = true; })")
+        tab.wait("document.querySelector('.chart-table tbody tr')", "a table")
+        tab.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        tab.browser.listen(0.3)
+        assert tab.do("window.broken") == [], tab.do("window.broken")
+        tab.do("document.body.setAttribute('style', 'color: red')")  # and what breaks it is seen
+        assert "style-src" in tab.wait("window.broken[0]", "that the policy holds")
+
 def test_all_of_the_page_is_light_and_its_policy_is_strict():
     with host(ready=False) as daemon:
         folder, total, told = os.path.join(ROOT, "exporters/page"), 0, []

@@ -176,7 +176,7 @@ class Charts {
   }
 
   range(plot) {
-    if (plot.kind === 'areas') return [0, 1];
+    if (plot.kind === 'areas') return [0, 1.001]; // sums that are 1 but for their last bits are not cut off
     let top = 0, bottom = 0;
     for (const one of plot.series)
       one.values.forEach((value, i) => {
