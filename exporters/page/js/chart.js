@@ -451,7 +451,7 @@ export const charts = (element, options) => new Charts(element, options);
 export function stepTimes(data) {
   return Array.from({ length: data.begin_timestamp_seconds === null ? 0 : data.steps }, (_, i) => data.begin_timestamp_seconds + (i + 0.5) * data.step_seconds);
 }
-export const markList = (data) => (data.marks || []).filter((mark) => isNumber(mark.timestamp_seconds)).map((mark) => ({ at: mark.timestamp_seconds, kind: mark.kind, text: mark.text }));
+export const markList = (data) => (data.marks || []).filter((mark) => isNumber(mark.timestamp_seconds)).map((mark) => ({ at: mark.timestamp_seconds, kind: mark.kind, text: mark.core_type ? `${mark.core_type}: ${mark.text}` : mark.text }));
 export const stepSeries = (data, one, label) => ({ label, name: one.metric, times: stepTimes(data), values: one.values, low: one.low, high: one.high, half: data.step_seconds / 2 });
 
 // A plot of the categories of one scope and core type, each with its values: lowest area first.

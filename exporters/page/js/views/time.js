@@ -154,11 +154,12 @@ class View {
     this.context = context;
     this.controls = h('div', { class: 'card controls' });
     this.notes = h('div', { hidden: true });
-    this.frame = h('div', { class: 'card' });
+    const plots = h('div', {});
+    this.frame = h('section', { class: 'card', 'aria-label': 'Plots' }, h('h2', { class: 'offscreen' }, 'Plots'), plots);
     this.happened = h('section', { class: 'card', 'aria-label': 'What happened' });
     this.copies = h('section', { class: 'card', 'aria-label': 'Take it along' });
     root.append(h('h1', { class: 'offscreen' }, 'Time'), this.controls, this.notes, this.frame, this.happened, this.copies);
-    this.charts = charts(this.frame, { label: 'Plots over time. Arrows move the cursor, plus and minus zoom, 0 shows all.', selector: true,
+    this.charts = charts(plots, { label: 'Plots over time. Arrows move the cursor, plus and minus zoom, 0 shows all.', selector: true,
       onZoom: (from, to, live) => this.go(live ? { from: null, to: null, span: to - from } : { from, to }) });
   }
 
@@ -251,7 +252,7 @@ class View {
   marksNow() {
     const { from, to } = this.window, seen = this.marks.filter((mark) => mark.at >= from && mark.at <= to);
     if (seen.length === 0) return [];
-    return [h('h2', {}, 'What happened'), h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'What happened' }, h('table', {},
+    return [h('h2', {}, 'What happened'), h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Marks, newest first' }, h('table', {},
       h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'When'), h('th', { scope: 'col' }, 'What'), h('th', { scope: 'col' }, 'Details'))),
       h('tbody', {}, [...seen].reverse().map((mark) => h('tr', {}, h('td', {}, h('button', { type: 'button', class: 'plain', onclick: () => this.charts.show(mark.at, true) }, clock(mark.at, true))),
         h('td', {}, kindText(mark.kind)), h('td', {}, mark.text))))))];
