@@ -113,6 +113,10 @@ enum zero zeros_of(const struct zeros *zeros, const uint8_t *support, unsigned e
     return of->must_count ? ZERO_SILENT : filtered ? ZERO_FILTERED : ZERO_TRUE;
 }
 
+bool zeros_told(const struct zeros *zeros, unsigned event) {
+    return !zeros->catalog->doubts_zeros && !zeros->counted[event] && zeros->beside[event] >= ZEROS_EVIDENCE;
+}
+
 bool zeros_dead(const struct zeros *zeros, const uint8_t *support, unsigned event) {
     return zeros->beside[event] >= ZEROS_BESIDE && zeros_of(zeros, support, event) != ZERO_TRUE;
 }

@@ -63,6 +63,10 @@ void zeros_judge(struct zeros *zeros);
 // Whether an event's 0 is true. `support` is the plan's, by event.
 enum zero zeros_of(const struct zeros *zeros, const uint8_t *support, unsigned event);
 
+// True if others have counted ZEROS_EVIDENCE beside an event that has not: that it must is then no matter of time.
+// Never in a recording of earlier versions, which did not know what must count.
+bool zeros_told(const struct zeros *zeros, unsigned event);
+
 // True if it is not, and others have counted ZEROS_BESIDE beside the event.
 bool zeros_dead(const struct zeros *zeros, const uint8_t *support, unsigned event);
 

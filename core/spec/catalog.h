@@ -242,7 +242,8 @@ struct catalog {
     unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then the events carried after it
     size_t n_topdown;
     struct catalog_event *events;
-    size_t n_events; // [0] is CATALOG_CPU_SECONDS
+    size_t n_events;   // [0] is CATALOG_CPU_SECONDS
+    bool doubts_zeros; // of earlier versions: catalog_doubt_zeros made must_count
     struct catalog_metric *metrics;
     size_t n_metrics;
     struct catalog_group *groups;

@@ -308,6 +308,7 @@ void catalog_builder_set_may_be_zero(struct catalog_builder *builder, const char
 }
 
 void catalog_doubt_zeros(struct catalog *catalog) {
+    catalog->doubts_zeros = true;
     for (size_t e = 0; e < catalog->n_events; e++)
         catalog->events[e].must_count = catalog->events[e].kind == EVENT_COUNTED && !catalog->events[e].may_be_zero;
 }

@@ -131,6 +131,7 @@ static void add_doubts(const struct derive_metrics *metrics, const struct formul
             enum zero zero = derive_metrics_zero(metrics, event);
             doubts->some_silent = doubts->some_silent || zero == ZERO_SILENT;
             doubts->some_filtered = doubts->some_filtered || zero == ZERO_FILTERED;
+            doubts->some_counted = doubts->some_counted || (zero == ZERO_SILENT && zeros_told(metrics->zeros, event));
         }
     }
 }

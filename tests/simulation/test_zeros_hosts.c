@@ -149,6 +149,26 @@ static void test_behind_a_filter_no_zero_is_believed_and_the_reason_is_the_filte
     pipeline_stop(&p);
 }
 
+// A ratio of which nothing counted is a division by zero, unless what it divides by must count: then nobody knows what
+// happened, and what must count is named.
+static void test_a_share_of_what_must_count_and_does_not_is_no_division_by_zero(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load_spec(&p, "neoverse-v2", 20260101);
+    filter(&p, "BR_RETIRED");
+    set_rate(&p, "BR_MIS_PRED_RETIRED", 0);
+    set_rate(&p, "L1D_CACHE_REFILL", 0);
+    set_rate(&p, "L2D_CACHE", 0); // of which a share is asked, too
+    set_rate(&p, "L2D_CACHE_REFILL", 0);
+    run(&p);
+    assert_int_equal(absent_of(&p, "branch_miss_ratio"), ABSENT_STALLED);
+    assert_int_equal(absent_of(&p, "branch_mpki"), ABSENT_FILTERED);
+    assert_int_equal(absent_of(&p, "l2_cache_miss_ratio"), ABSENT_UNDEFINED); // it need not count
+    assert_int_equal(state_of(&p, "BR_RETIRED"), EVENT_STALLED);
+    assert_int_equal(state_of(&p, "BR_MIS_PRED_RETIRED"), EVENT_FILTERED);
+    pipeline_stop(&p);
+}
+
 // All windows are complete, and none of their counts is believed: blind. One count that is believed ends it.
 static void test_where_all_is_filtered_nothing_is_counted(void **state) {
     (void)state;
@@ -205,6 +225,7 @@ int main(void) {
         cmocka_unit_test(test_a_part_that_never_happens_leaves_its_sum_and_the_verdict),
         cmocka_unit_test(test_one_core_complex_and_cores_without_sve_keep_their_metrics),
         cmocka_unit_test(test_behind_a_filter_no_zero_is_believed_and_the_reason_is_the_filter),
+        cmocka_unit_test(test_a_share_of_what_must_count_and_does_not_is_no_division_by_zero),
         cmocka_unit_test(test_where_all_is_filtered_nothing_is_counted),
         cmocka_unit_test(test_an_event_that_need_not_count_is_no_evidence_of_a_filter),
         cmocka_unit_test(test_an_event_that_another_definition_replaces_is_no_evidence_of_a_filter),
