@@ -478,6 +478,14 @@ def test_only_the_command_is_counted_and_what_it_starts():
     assert sleeping["to_seconds"] >= 1 and sleeping["cpu_seconds"] < 0.2, sleeping
 
 
+def test_the_last_line_of_a_command_is_of_what_is_left():
+    """It ends long before an interval does."""
+    document = json.loads(measure("--json", "--interval", "60s", "--", sys.executable, "-c", WORK).stdout)
+    last, (whole,) = document["intervals"], document["whole"]
+    faults = [of_host(each)["minor_faults_per_second"]["value"] for each in (*last, whole)]
+    assert len(faults) == 2 and faults[0] > 0 and abs(faults[0] / faults[1] - 1) < 1e-9, faults
+
+
 def test_counters_are_let_go_when_the_time_is_up():
     def open_events(pid):
         try:
@@ -686,7 +694,9 @@ def test_what_is_read_from_a_daemon_is_told_once_and_of_its_own_time():
             config = e2e.write_text(os.path.join(FOLDER.name, "reader.yaml"), f"listen: [\"127.0.0.1:{daemon.port}\"]\n")
             os.chmod(FOLDER.name, 0o755)
             done = measure_as_nobody("--config", config, "--path.run", folder, "--duration", "8s", "--interval", "500ms", "--json")
-    spans = [(each["from_seconds"], each["to_seconds"]) for each in by_schema(done.stdout)["intervals"]]
+    document = by_schema(done.stdout)
+    assert of_host(document["whole"][0])["minor_faults_per_second"]["exact"], document["whole"]  # the daemon counts it all the time
+    spans = [(each["from_seconds"], each["to_seconds"]) for each in document["intervals"]]
     assert 2 <= len(spans) <= 4, spans  # a look a second finds every other snapshot as it was
     assert all(1.5 < end - begin < 4.5 for begin, end in spans) and all(a[1] <= b[0] + 1e-6 for a, b in zip(spans, spans[1:])), spans
 

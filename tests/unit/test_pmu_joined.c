@@ -413,6 +413,25 @@ static void test_rounds_of_the_cores_are_longer_than_an_interval(void **state) {
     end(&host);
 }
 
+static void test_of_less_time_than_has_passed_a_part_stays_for_the_next_read(void **state) {
+    (void)state;
+    struct host host;
+    uint64_t before[2] = {0};
+    begin(&host);
+    int handle = open_group(&host, PER_INSTRUCTION, N_OF(PER_INSTRUCTION));
+    tell(&host, 1, 1);
+    count(&host, 1000, 1);
+    (void)read_gone(&host, handle, before); // what both begin with
+    tell(&host, 0.5, 1);
+    count(&host, 1000, 1);
+    struct gone first = read_gone(&host, handle, before);
+    assert_true(fabs(first.cores - 375) <= 1 && fabs(first.boxes - 3 * 375) <= 1);
+    count(&host, 1000, 1); // the cores have told nothing since
+    struct gone second = read_gone(&host, handle, before);
+    assert_true(fabs(second.cores - 94) <= 1 && fabs(second.boxes - 3 * 94) <= 3);
+    end(&host);
+}
+
 static void test_what_boxes_count_while_the_cores_are_not_measured_is_left_out(void **state) {
     (void)state;
     struct host host;
@@ -485,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_the_time_until_a_group_is_stopped_is_not_lost),
         cmocka_unit_test(test_a_read_of_a_stopped_group_is_where_boxes_and_cores_begin),
         cmocka_unit_test(test_rounds_of_the_cores_are_longer_than_an_interval),
+        cmocka_unit_test(test_of_less_time_than_has_passed_a_part_stays_for_the_next_read),
         cmocka_unit_test(test_what_boxes_count_while_the_cores_are_not_measured_is_left_out),
         cmocka_unit_test(test_events_that_a_box_does_not_take_together_are_opened_one_by_one),
         cmocka_unit_test(test_a_package_whose_boxes_cannot_all_be_opened_leaves_none_open),
