@@ -75,7 +75,7 @@ size_t next_groups(const struct plan *plan, unsigned metric, unsigned groups[NEX
     const struct catalog *catalog = plan->catalog;
     struct found found = {.plan = plan, .groups = groups};
     metric = catalog_metric_named(catalog, metric); // the tree and the groups know no other
-    for (int m = (int)metric; m >= 0 && found.n == 0; m = catalog->metrics[m].parent)
+    for (int m = (int)catalog_metric_hidden(catalog, metric); m >= 0 && found.n == 0; m = catalog->metrics[m].parent)
         for (size_t i = 0; i < catalog->n_nodes; i++)
             if (catalog->nodes[i].metric == (unsigned)m)
                 add_steps(&found, &catalog->nodes[i]);

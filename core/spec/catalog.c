@@ -61,6 +61,14 @@ unsigned catalog_metric_here(const struct catalog *catalog, unsigned metric) {
     return metric;
 }
 
+unsigned catalog_metric_hidden(const struct catalog *catalog, unsigned metric) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    for (size_t i = 0; i < level1->n_replaced; i++)
+        if (level1->replaced[i].by == metric)
+            return level1->replaced[i].metric;
+    return metric;
+}
+
 int catalog_find_group(const struct catalog *catalog, const char *name) {
     for (size_t i = 0; i < catalog->n_groups; i++)
         if (name_equal(catalog->groups[i].name, name))

@@ -278,6 +278,9 @@ static inline unsigned catalog_metric_named(const struct catalog *catalog, unsig
 // The metric that stands for this one on this host: itself, unless it is a category of a level 1 that the host hides.
 unsigned catalog_metric_here(const struct catalog *catalog, unsigned metric);
 
+// The reverse: the metric in whose place this one stands, or itself.
+unsigned catalog_metric_hidden(const struct catalog *catalog, unsigned metric);
+
 // The node of the tree whose events show, when sampled, the code behind a metric: its own, or that of the nearest
 // metric above it that names events. NULL: none does.
 const struct catalog_node *catalog_sample_node(const struct catalog *catalog, unsigned metric);

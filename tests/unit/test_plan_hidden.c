@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "core/diagnosis/next.h"
 #include "tests/unit/one_core.h"
 
 static const char *const SPECS[] = {"ice-lake-sp", "sapphire-rapids", "emerald-rapids", "granite-rapids",
@@ -58,8 +59,32 @@ static void test_the_defaults_have_level_1_where_the_host_hides_its_own_counters
     }
 }
 
+// What can be counted without them of the groups that the usual category leads to, and not what is shown already.
+static void test_the_other_level_1_leads_where_the_usual_one_does(void **state) {
+    (void)state;
+    for (size_t s = 0; s < 4; s++) { // the servers
+        struct catalog *whole = load(SPECS[s], false), *hidden = load(SPECS[s], true);
+        struct plan *plan = default_plan(hidden, whole);
+        unsigned groups[NEXT_GROUPS_MAX];
+        for (size_t c = 0; c < hidden->level1.n_categories; c++) {
+            if (hidden->level1.categories[c].category != CATEGORY_BACKEND_BOUND)
+                continue;
+            unsigned metric = hidden->level1.categories[c].metric;
+            size_t n = next_groups(plan, metric, groups);
+            assert_true(n > 0);
+            for (size_t i = 0; i < n; i++)
+                for (size_t m = 0; m < hidden->groups[groups[i]].n_metrics; m++)
+                    assert_int_not_equal(hidden->groups[groups[i]].metrics[m], metric);
+        }
+        plan_free(plan);
+        catalog_free(hidden);
+        catalog_free(whole);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_defaults_have_level_1_where_the_host_hides_its_own_counters)};
+        cmocka_unit_test(test_the_defaults_have_level_1_where_the_host_hides_its_own_counters),
+        cmocka_unit_test(test_the_other_level_1_leads_where_the_usual_one_does)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
