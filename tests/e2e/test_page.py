@@ -15,6 +15,7 @@ import urllib.request
 
 import browser
 import e2e
+import web_files
 
 BINARY, ROOT = e2e.arguments()
 YAML = e2e.LISTEN_ANYWHERE + "slot: 50ms\ninterval: 1s\n"
@@ -121,11 +122,13 @@ def test_all_of_the_first_screen_is_seen_without_scrolling():
     with shown(f"sim:{SERVICE}") as (daemon, tab):
         bottom = "Math.max(...[...document.querySelectorAll('#verdicts, #where, #next')].map((e) => e.getBoundingClientRect().bottom))"
         tab.wait("document.querySelector('#next code')", "the last of it")
+        tab.wait("document.querySelector('#timeline canvas')", "the last hour")
         assert tab.do(bottom) <= DESK[1], tab.do(bottom)
         phone = opened(tab.browser, daemon, size=PHONE)
         phone.wait("document.querySelector('#next code')", "the last of it")
-        seen = phone.do("Object.fromEntries(['verdict', 'text', 'where'].map((id) => [id, document.getElementById(id).getBoundingClientRect().bottom]))")
-        assert max(seen[id] for id in ("verdict", "text")) <= PHONE[1], seen
+        phone.wait("document.querySelector('#timeline canvas')", "the last hour")
+        seen = phone.do("Object.fromEntries(['#verdicts', '#hour', '#where', '#next h2', '#next .copy'].map((s) => [s, document.querySelector(s).getBoundingClientRect().bottom]))")
+        assert max(seen.values()) <= PHONE[1], seen
         return seen
 
 
@@ -152,7 +155,8 @@ def test_a_hybrid_host_has_one_answer_and_one_for_each_core_type():
         tab.wait(VERDICT, "the verdict")
         answer = daemon.json("/api/v1/topdown")
         assert tab.do(VERDICT).split(" (")[0] == answer["bound_text"].split(" (")[0]
-        assert tab.do("[...document.querySelectorAll('.hero h2')].map((e) => e.textContent)") == [f"What {of['core_type']} is bound by" for of in answer["core_types"]]
+        assert tab.do("[...document.querySelectorAll('.type h3')].map((e) => e.textContent.split(':')[0])") == [of["core_type"] for of in answer["core_types"]]
+        assert tab.do("document.querySelectorAll('.type .stack').length") == len(answer["core_types"])
 
 
 def test_sockets_that_differ_are_listed_worst_first():
@@ -216,6 +220,18 @@ def test_a_password_that_is_asked_for_and_a_server_that_is_busy_are_said_plainly
             tab.do("globalThis.fetch = real; 0")
             tab.wait("!document.getElementById('trouble')", "values again")
         return said
+
+
+def test_values_that_do_not_change_any_more_are_said_to_be_old():
+    with shown(f"sim:{STEADY}") as (_, tab):
+        tab.wait(VERDICT, "the verdict")
+        tab.do("""globalThis.real ??= fetch; globalThis.kept = {}; globalThis.fetch = async (url, options) => {
+            kept[url] ??= await (await real(url, options)).text();
+            return new Response(kept[url]); }; 0""")
+        tab.wait("document.getElementById('state').textContent === 'nothing new'", "the state")
+        assert "has made no snapshot since" in tab.do("document.getElementById('alerts').textContent")
+        tab.do("globalThis.fetch = real; 0")
+        tab.wait("document.getElementById('state').textContent.startsWith('live')", "values again")
 
 
 def test_a_page_that_nobody_sees_asks_nothing():
@@ -376,6 +392,20 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):  # pylint: disable=arguments-differ
         pass
+
+
+def test_over_tls_with_a_password_all_is_as_without():
+    files = web_files.Files()
+    files.authority()
+    files.certificate("server")
+    web = files.write(e2e.read_text(files.tls()) + web_files.users(), "both.yml")
+    with web_files.Served(web, pmu=f"sim:{STEADY}", yaml=YAML) as daemon, browser.Browser() as chromium:
+        tab = chromium.open("data:text/html,")
+        tab.ask("Security.setIgnoreCertificateErrors", ignore=True)  # of an authority that the browser does not know
+        tab.ask("Page.navigate", url=f"https://alice:secret@127.0.0.1:{daemon.port}/")
+        tab.wait(VERDICT, "the verdict")
+        next_update(tab)
+        assert tab.do("location.protocol") == "https:" and not tab.said, tab.said
 
 
 def test_below_a_path_of_a_reverse_proxy_all_is_as_without():

@@ -219,7 +219,7 @@ class Charts {
     own.plot = plot;
     own.title.textContent = plot.title;
     own.unit.textContent = plot.unit;
-    own.canvas.style.height = `${HEIGHT[plot.kind] + (settings.showRangeSelector ? SELECTOR + 4 : 0)}px`;
+    own.canvas.style.height = `${(this.options.height ?? HEIGHT[plot.kind]) + (settings.showRangeSelector ? SELECTOR + 4 : 0)}px`;
     const rows = this.rows(plot);
     this.quiet = true;
     if (own.dygraph) own.dygraph.updateOptions({ ...settings, file: rows });

@@ -40,6 +40,12 @@ const context = {
   refresh: () => refresh(),
 };
 
+// A page in which text is being selected asks for nothing, lest the text changes; neither does one that nobody sees.
+const selecting = () => {
+  const selection = getSelection();
+  return !selection.isCollapsed && main.contains(selection.anchorNode);
+};
+
 // ---- header ----
 
 const troubleText = (trouble, since) => {
@@ -51,9 +57,20 @@ const troubleText = (trouble, since) => {
   }
 };
 
+// Values that stay as they are though topdownd answers: it makes no snapshots any more. A replay may have ended.
+const STALE_INTERVALS = 3, STALE_MS = 2000; // as the daemon judges
+let newest = { taken: null, at: 0 };
+const isStale = () => {
+  const taken = takenOf(api.state), now = performance.now();
+  if (taken !== newest.taken) newest = { taken, at: now };
+  return taken !== null && !hostOf(api.state)?.replay && now - newest.at > STALE_INTERVALS * intervalOf(api.state) * 1000 + STALE_MS;
+};
+
 const liveText = () => {
   if (document.hidden) return ['paused', 'paused while hidden'];
+  if (selecting()) return ['paused', 'paused while text is selected'];
   if (api.trouble(ALWAYS)) return ['old', 'no answer'];
+  if (isStale()) return ['old', 'nothing new'];
   const host = hostOf(api.state), taken = takenOf(api.state);
   if (!host) return ['', 'asking'];
   if (host.replay) return ['live', `a replay, at ${clock(taken, true)} UTC`];
@@ -92,6 +109,7 @@ const renderAlerts = () => {
   render(byId('alerts'),
     trouble && h('p', { class: 'alert', 'data-key': 'trouble', id: 'trouble' }, troubleText(trouble, at && at / 1000), trouble.kind === 'password' &&
       h('button', { type: 'button', onclick: () => location.reload() }, 'Reload')),
+    !trouble && isStale() && alert('stale', 'Nothing new:', `topdownd answers, but has made no snapshot since ${clock(takenOf(state), true)} UTC. Its log says why.`),
     host?.simulated && alert('simulated', 'Simulated data.', ['No hardware is measured: every number here comes from a scenario', h('span', { class: 'more' }, ', and every series carries simulated="true"'), '.']),
     host?.replay && alert('replay', 'A replay.', ['This was measured at another time', h('span', { class: 'more' }, ': every series carries replay="true"'), '.']),
     typesOf(dataOf(state, 'status')).map(alertsOf));
@@ -117,12 +135,6 @@ const draw = () => {
   view.update(context);
 };
 
-// A page that nobody sees asks for nothing; neither does one in which text is being selected, lest it changes.
-const selecting = () => {
-  const selection = getSelection();
-  return !selection.isCollapsed && main.contains(selection.anchorNode);
-};
-
 const refresh = async (force = false) => {
   clearTimeout(timer);
   if (document.hidden) {
@@ -130,7 +142,9 @@ const refresh = async (force = false) => {
     return;
   }
   await show();
-  if (!selecting()) {
+  if (selecting()) {
+    renderHeader();
+  } else {
     await api.refresh([...ALWAYS, ...view.needs(route, api.state)], force);
     draw();
   }

@@ -57,16 +57,20 @@ export const nodeNamed = (tree, name) => walk(tree, (node) => node.name === name
 // The nodes of a verdict's path, root first, as far as the tree has them.
 export const pathOf = (bound, tree) => (bound?.path ?? []).map((metric) => nodeOf(tree, metric)).filter(Boolean);
 
-// The share of time in which the CPUs of a scope ran, 0 to 1; null: not measured.
-export const busyOf = (scope) => scope?.metrics?.utilization_ratio?.value ?? null;
+// What a core type's share of busy time is, 0 to 1, from its verdict or its values; null: not measured.
+export const busyOf = (topdown, snapshot) => topdown?.bound?.circumstances?.utilization_ratio ?? snapshot?.scopes?.[0]?.metrics?.utilization_ratio?.value ?? null;
 
 // Of several core types: by their numbers of CPUs.
 export const busyOfAll = (state) => {
   const sizes = typesOf(dataOf(state, 'status')).map((type) => type.sockets.reduce((sum, socket) => sum + socket.cpus_measured, 0));
+  const snapshots = typesOf(dataOf(state, 'snapshot'));
   let busy = 0, cpus = 0;
-  typesOf(dataOf(state, 'snapshot')).forEach((type, i) => {
-    const own = busyOf(type.scopes[0]);
-    if (known(own)) { busy += own * sizes[i]; cpus += sizes[i]; }
+  typesOf(dataOf(state, 'topdown')).forEach((type, i) => {
+    const own = busyOf(type, snapshots[i]);
+    if (known(own)) {
+      busy += own * (sizes[i] ?? 0);
+      cpus += sizes[i] ?? 0;
+    }
   });
   return cpus > 0 ? busy / cpus : null;
 };
