@@ -312,7 +312,7 @@ def test_nothing_is_cut_off_on_a_phone_and_on_a_desk_in_light_and_dark():
 
 def test_numbers_have_their_digits_units_and_intervals():
     cases = {  # as told by hand
-        "number(2.8e9)": "2.8 G", "number(54.15e9)": "54.15 G", "number(9999)": "9999", "number(0.00002345)": "0.00002345", "number(2e-7)": "0.0000002",
+        "number(2.8e9)": "2.8 G", "number(54.15e9)": "54.15 G", "number(9999)": "9999", "number(29990)": "29.99 k", "number(123456)": "123.5 k", "number(999999)": "1000 k", "number(1.5e6)": "1.5 M", "number(0.00002345)": "0.00002345", "number(2e-7)": "0.0000002",
         "number(null)": "–", "number(0)": "0", "share(0.4333)": "43.3 %", "share(0)": "0.0 %", "share(0.0001)": "0.01 %", "share(undefined)": "–",
         "bytes(307.2e9, '/s')": "307.2 GB/s", "bytes(512)": "512 B", "seconds(8.01e-8)": "80.1 ns", "seconds(0.0032)": "3.2 ms",
         "quantity(3.5e9, 'hertz')": "3.5 GHz", "quantity(0.329, 'ratio of pipeline slots')": "32.9 %", "unitOf('ratio of pipeline slots')": "% of pipeline slots",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values as text: each number with its unit, in the digits that a measurement of one round is worth.
 
-const PREFIXES = [[1e15, ' P'], [1e12, ' T'], [1e9, ' G'], [1e6, ' M'], [1e4, ' k']];
+const PREFIXES = [[1e15, ' P'], [1e12, ' T'], [1e9, ' G'], [1e6, ' M'], [1e3, ' k']];
+const PREFIXED = 1e4; // less is easier to read as it is
 export const NONE = '–';
 export const known = (value) => value !== null && value !== undefined;
 
@@ -14,7 +15,7 @@ const plain = (value, digits) => {
 // 4.567 G: a prefix for what is 10,000 or more, and the space that a unit needs after it.
 export const number = (value, digits = 4) => {
   if (!known(value)) return NONE;
-  const [factor, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) ?? [1, ''];
+  const [factor, prefix] = (Math.abs(value) >= PREFIXED && PREFIXES.find(([least]) => Math.abs(value) >= least)) || [1, ''];
   return plain(value / factor, digits) + prefix;
 };
 

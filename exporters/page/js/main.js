@@ -37,6 +37,7 @@ const context = {
   get route() { return route; },
   go: (hash) => { location.hash = hash; },
   copy,
+  has: (id) => Object.hasOwn(VIEWS, id), // whether there is such a view to lead to
   refresh: () => refresh(),
 };
 

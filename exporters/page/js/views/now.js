@@ -153,11 +153,17 @@ const typed = (type, text) => type.core_type ? `${type.core_type}, ${text}` : ca
 const outliersOf = (type) => (type.bound?.circumstances?.outliers ?? []).map((one) => {
   const node = nodeOf(treeOf(type), one.last_metric) ?? nodeOf(treeOf(type), one.metric);
   return { key: `${type.core_type ?? ''} ${one.text}`, name: typed(type, one.text), title: node?.title ?? one.metric, value: one.last_share ?? one.share, kind: kindOf(one.metric),
-    about: `${count(one.n_cpus, 'CPU')}; most others have ${share(one.usual_share)} there`, order: 2 + one.n_cpus * one.share };
+    about: `${count(one.n_cpus, 'CPU')}; most others have ${share(one.usual_share)} there`, order: one.n_cpus * one.share };
 });
 
-// What is above its threshold first, and what is as large as another by its number, so that noise does not move it.
-const orderOf = (bound, node) => (bound?.exceeded ? 1 : 0) + Math.round(100 * (node?.value ?? -1)) / 100;
+// What is above its threshold first, then the largest.
+const orderOf = (bound, node) => (bound?.exceeded ? 1 : 0) + (node?.value ?? -1);
+// Places that are alike stay in the order of their numbers, so that noise does not move them.
+const ALIKE = 0.03;
+const worstFirst = (places) => {
+  const orders = places.map((place) => place.order);
+  return Math.max(...orders) - Math.min(...orders) < ALIKE ? places : [...places].sort((a, b) => b.order - a.order);
+};
 
 const socketsOf = (type) => (type.scopes ?? []).map((scope) => {
   const path = pathOf(scope.bound, scope.tree), last = path.at(-1);
@@ -172,9 +178,9 @@ const placeRow = (place) => h('li', { 'data-key': place.key },
 const where = (context) => {
   const types = typesOf(dataOf(context.state, 'topdown'));
   if (!types.some((type) => type.bound)) return null;
-  const list = [...types.flatMap(outliersOf), ...typesOf(dataOf(context.state, 'topdown?scope=socket')).flatMap(socketsOf)].sort((a, b) => b.order - a.order);
+  const list = [...worstFirst(types.flatMap(outliersOf)), ...worstFirst(typesOf(dataOf(context.state, 'topdown?scope=socket')).flatMap(socketsOf))];
   return list.length > 0 && card('Where', { id: 'where' }, h('ol', { class: 'rows' }, list.slice(0, WHERE_ROWS).map(placeRow)),
-    h('p', { class: 'soft small' }, list.length > WHERE_ROWS && `And ${count(list.length - WHERE_ROWS, 'other')}. `, h('a', { href: '#where' }, 'All CPUs, sockets and boxes')));
+    h('p', { class: 'soft small' }, list.length > WHERE_ROWS && `And ${count(list.length - WHERE_ROWS, 'other')}. `, context.has('where') && h('a', { href: '#where' }, 'All CPUs, sockets and boxes')));
 };
 
 // ---- why ----
@@ -193,7 +199,7 @@ const why = (context) => {
   const roots = treeOf(type).filter((node) => path.includes(node.metric) || LEVEL1.some((part) => part.metric === node.metric));
   const rows = treeRows(roots, path, 0);
   return rows.length > 0 && card(type.core_type ? `Why, on ${type.core_type}` : 'Why', { id: 'why' }, h('div', { class: 'tree', role: 'list', 'aria-label': 'Nodes, largest first' }, rows),
-    h('p', { class: 'soft small' }, h('a', { href: '#why' }, 'The whole tree, with thresholds')));
+    h('p', { class: 'soft small' }, context.has('why') && h('a', { href: '#why' }, 'The whole tree, with thresholds')));
 };
 
 // ---- what next ----
