@@ -93,10 +93,12 @@ const renderHeader = () => {
 
 const alert = (key, title, text) => h('p', { class: 'alert', 'data-key': key }, title && h('b', {}, title, ' '), text);
 
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // What the daemon says of itself. A core type's are named only where there are several.
 const alertsOf = (status) => {
   const type = status.core_type ? `${status.core_type}: ` : '';
   return [
+    status.health?.ready === false && alert(`${type}health`, `${type}Not ready:`, `${status.health.text?.trim() ?? status.health.reason} ${capital(status.health.remedy ?? '')}`),
     status.config?.last_reload_successful === 0 && alert(`${type}config`, `${type}The configuration`, 'could not be loaded, and the one before it is still in force. The log says why; topdownd check-config finds all mistakes.'),
     status.recording?.reason && alert(`${type}recording`, `${type}The recording`, `${status.recording.file} cannot be written: ${status.recording.reason}`),
     status.textfile?.reason && alert(`${type}textfile`, `${type}The text file`, `in ${status.textfile.folder} cannot be written: ${status.textfile.reason}`),

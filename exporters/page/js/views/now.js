@@ -130,7 +130,7 @@ const verdicts = (context) => {
 // Drawn by chart.js into an element that updates leave alone.
 const hour = (context) => {
   const history = dataOf(context.state, HOUR);
-  return history?.series.length > 0 && h('section', { class: 'card', id: 'hour', 'aria-label': 'The last hour' },
+  return history?.series.length > 0 && history.steps > 0 && history.begin_timestamp_seconds !== null && h('section', { class: 'card', id: 'hour', 'aria-label': 'The last hour' },
     h('div', { class: 'headed' }, h('h2', {}, 'The last hour'), h('p', { class: 'soft small' }, 'Drag to zoom. ', h('a', { href: '#time' }, 'Any other metric, up to a day'))),
     h('div', { id: 'timeline', 'data-keep': true }));
 };
@@ -139,7 +139,7 @@ const CHART_HEIGHT = { desk: 116, phone: 76, several: 64 };
 const drawHour = async (context) => {
   const { timeline } = await import('../chart.js'), element = document.getElementById('timeline'), history = dataOf(context.state, HOUR);
   const narrow = matchMedia('(max-width: 900px)').matches, types = typesOf(dataOf(context.state, 'topdown')).length;
-  if (element && history) timeline(element, history, undefined, { height: CHART_HEIGHT[types > 1 ? 'several' : narrow ? 'phone' : 'desk'] });
+  if (element && history?.steps > 0) timeline(element, history, undefined, { height: CHART_HEIGHT[types > 1 ? 'several' : narrow ? 'phone' : 'desk'] });
 };
 
 // ---- where ----
@@ -172,8 +172,8 @@ const socketsOf = (type) => (type.scopes ?? []).map((scope) => {
 });
 
 const placeRow = (place) => h('li', { 'data-key': place.key },
-  h('div', {}, h('b', {}, place.name), h('span', { class: 'soft' }, ` ${place.title}`), place.about && h('div', { class: 'soft small about' }, place.about)),
-  bar(place.value, place.kind), h('span', { class: 'n' }, share(place.value)));
+  h('span', {}, h('b', {}, place.name), h('span', { class: 'soft' }, ` ${place.title}`)), bar(place.value, place.kind), h('span', { class: 'n' }, share(place.value)),
+  place.about && h('span', { class: 'soft small below' }, place.about));
 
 const where = (context) => {
   const types = typesOf(dataOf(context.state, 'topdown'));
