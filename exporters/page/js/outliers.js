@@ -50,6 +50,17 @@ const singlesOf = (list, unit) => {
     (one.high === null || middle < one.low || middle > one.high));
 };
 
+// CPUs that differ alike are one finding: neighbours by value that nobody would tell apart.
+const alike = (list, unit) => {
+  const groups = [];
+  for (const one of [...list].sort((a, b) => a.value - b.value)) {
+    const last = groups.at(-1);
+    if (last && one.value - last.at(-1).value < least(unit, one.value)) last.push(one);
+    else groups.push([one]);
+  }
+  return groups;
+};
+
 const findingOf = (cpus, middle) => {
   const value = middleOf(cpus), weight = cpus.reduce((sum, one) => sum + one.weight, 0);
   return { cpus, value, by: value - middle, moves: weight * (value - middle), low: Math.min(...cpus.map((one) => one.value)), high: Math.max(...cpus.map((one) => one.value)) };
@@ -61,9 +72,9 @@ export const outliersOf = (all, unit) => {
   const n = rest.length, groups = [];
   for (let split; rest.length >= FEW && groups.length < GROUPS_MAX && (split = splitOf(rest, unit)); rest = split.rest) groups.push(split.odd);
   const singles = rest.length >= FEW ? singlesOf(rest, unit) : [];
-  const middle = n === 0 ? null : middleOf(rest);
-  const findings = [...groups, ...singles.map((one) => [one])].map((cpus) => findingOf(cpus, middle));
-  return { middle, n, rest: n - findings.reduce((sum, one) => sum + one.cpus.length, 0), findings: findings.sort((a, b) => Math.abs(b.moves) - Math.abs(a.moves)) };
+  const others = rest.filter((one) => !singles.includes(one)), middle = others.length === 0 ? null : middleOf(others);
+  const findings = [...groups, ...alike(singles, unit)].map((cpus) => findingOf(cpus, middle));
+  return { middle, n, rest: others.length, findings: findings.sort((a, b) => Math.abs(b.moves) - Math.abs(a.moves)) };
 };
 
 // '0-3,8', as the kernel writes lists of CPUs.

@@ -50,10 +50,10 @@ export const wordsOf = (unit) => {
 export const valueText = (entry, unit = entry?.unit) => known(entry?.value) ?
   [quantity(entry.value, unit), margin(entry, unit), wordsOf(unit)].filter(Boolean).join(' ') : `${NONE} ${entry?.reason ?? 'not measured'}`;
 
-// A number, its interval and its unit, each in its own weight; without a value, why.
-export const value = (entry, unit = entry?.unit) => {
+// A number, its interval and its unit, each in its own weight; without a value, why. `bare`: the unit is said elsewhere.
+export const value = (entry, unit = entry?.unit, { bare = false } = {}) => {
   if (!known(entry?.value)) return h('span', { class: 'value soft' }, `${NONE} ${entry?.reason ?? 'not measured'}`);
-  const interval = margin(entry, unit), words = wordsOf(unit);
+  const interval = margin(entry, unit), words = bare ? '' : wordsOf(unit);
   return h('span', { class: 'value' }, h('b', {}, quantity(entry.value, unit)), interval && [' ', h('span', { class: 'pm' }, interval)],
     words && [' ', h('span', { class: 'unit' }, words)]);
 };
@@ -61,7 +61,8 @@ export const value = (entry, unit = entry?.unit) => {
 // By how much two values differ: '+12.3 points', '−0.4 instructions per cycle'.
 export const differenceText = (by, unit) => {
   const sign = by < 0 ? '−' : '+';
-  return isShare(unit) ? `${sign}${Math.abs(by * 100).toFixed(1)} points` : [`${sign}${quantity(Number(Math.abs(by).toPrecision(2)), unit)}`, wordsOf(unit)].filter(Boolean).join(' ');
+  const points = Math.abs(by * 100);
+  return isShare(unit) ? `${sign}${points >= 1 ? points.toFixed(1) : Number(points.toPrecision(1))} points` : [`${sign}${quantity(Number(Math.abs(by).toPrecision(2)), unit)}`, wordsOf(unit)].filter(Boolean).join(' ');
 };
 
 export const isShare = (unit) => /^(ratio|share)( of|$)/.test(unit ?? '');

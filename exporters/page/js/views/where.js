@@ -2,7 +2,7 @@
 // Where: which sockets and CPUs differ, a map of all CPUs by any metric, one CPU, and what memory and boxes move.
 
 import { copyButton, h, table } from '../dom.js';
-import { bytes, count, known, quantity } from '../format.js';
+import { bytes, count, known, quantity, unitOf } from '../format.js';
 import { drawMap, describe, nameOf } from '../cpumap.js';
 import { least, listOf, outliersOf } from '../outliers.js';
 import { argumentsOf, capital, chip, dataOf, differenceText, facts, hashOf, meaningsOf, note, hostnameOf, opens, percent, prometheus, renderSections, shareBar, titleOf,
@@ -52,7 +52,7 @@ const go = (context, changes) => context.go(hashOf('where', { metric: wanted.met
 const chooser = (context) => {
   const names = [...new Set(typesOf(dataOf(context, 'snapshot')).flatMap((type) => Object.keys(type.scopes[0].metrics)))];
   return h('p', { class: 'search' }, h('label', { for: 'where-metric' }, 'Metric '), h('select', { id: 'where-metric', onchange: (event) => go(context, { metric: event.currentTarget.value }) },
-    names.map((name) => h('option', { value: name, selected: name === now.metric }, titleOf(now.meanings, name)))));
+    names.map((name) => h('option', { value: name, selected: name === now.metric }, titleOf(now.meanings, name)))), ' ', h('span', { class: 'soft' }, unitOf(now.unit)));
 };
 
 // ---- what differs ----
@@ -81,7 +81,7 @@ const drawOutliers = (context) => {
   const quiet = now.types.filter((type) => type.findings.length === 0).map((type) => note(none(type)));
   const columns = [
     { title: 'What', show: (row) => [h('b', {}, row.cpu === null ? row.who : h('a', { href: hashOf('where', { metric: now.metric, cpu: row.cpu }) }, row.who)), h('div', { class: 'soft list' }, row.list)] },
-    { title: 'Value', numeric: true, of: (row) => row.entry.value, show: (row) => [value(row.entry, now.unit), row.range && h('div', { class: 'soft' }, row.range)] },
+    { title: 'Value', numeric: true, of: (row) => row.entry.value, show: (row) => [value(row.entry, now.unit, { bare: true }), row.range && h('div', { class: 'soft' }, row.range)] },
     { title: 'Differs by', numeric: true, of: (row) => Math.abs(row.by), show: (row) => [h('b', {}, differenceText(row.by, now.unit)), h('div', { class: 'soft' }, `from ${row.from}`)] },
     { title: 'Moves the host by', numeric: true, of: (row) => Math.abs(row.moves), show: (row) => differenceText(row.moves, now.unit) },
   ];
