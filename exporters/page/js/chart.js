@@ -128,6 +128,7 @@ class Charts {
   }
 
   destroy() {
+    clearTimeout(this.moving); // else somebody who goes to another view is taken back here
     this.observer.disconnect();
     dark.removeEventListener('change', this.redraw);
     window.removeEventListener('beforeprint', this.printed[0]);
