@@ -24,6 +24,7 @@ import time
 
 import api_fields
 import e2e
+import uncore_hosts
 
 try:
     import jsonschema
@@ -619,9 +620,9 @@ def test_a_terminal_shows_how_far_it_is_and_nothing_stays_of_that():
 
 
 @contextlib.contextmanager
-def daemon_with_socket():
+def daemon_with_socket(scenario=STEADY):
     with tempfile.TemporaryDirectory() as folder:
-        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder, yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\n") as daemon:
+        with e2e.Daemon("--pmu", f"sim:{scenario}", "--path.run", folder, yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\n") as daemon:
             daemon.wait_round(1)
             yield daemon, folder
 
@@ -738,6 +739,30 @@ def test_what_a_daemon_that_is_read_does_not_know_has_a_reason():
     rows = of_host(by_schema(done.stdout)["whole"][0])
     assert rows["minor_faults_per_second"]["value"] is not None and rows["minor_faults_per_second"]["reason"] is None, rows
     assert rows["major_faults_per_second"]["value"] is None and rows["major_faults_per_second"]["reason"], rows
+
+
+def test_what_a_daemon_that_is_read_counts_all_the_time_is_exact_and_nothing_else():
+    """On a host whose PMU has to be shared; no kernel is asked."""
+    if os.geteuid() != 0:
+        raise e2e.Skip("only root can become another user")
+    with tempfile.TemporaryDirectory() as files, daemon_with_socket(scenario="zen4") as (daemon, folder):
+        uncore_hosts.Host(files, 1, 4).x86("AuthenticAMD-25-11-1")
+        pages = {}
+        for path in ("/api/v1/snapshot", "/api/v1/snapshot?scope=socket"):
+            page = daemon.json(path)
+            for scope in page["scopes"]:
+                for name, share in (("ipc", 1), ("branch_mpki", 0.2)):
+                    scope["metrics"][name].update(value=2, low=2, high=2, share_of_time=share)
+            pages[path] = json.dumps(page).encode()
+        with page_server(pages) as port:
+            config = e2e.write_text(os.path.join(FOLDER.name, "share.yaml"), f"listen: [\"127.0.0.1:{port}\"]\n")
+            for each in (FOLDER.name, files):
+                os.chmod(each, 0o755)
+            done = measure_as_nobody("--config", config, "--path.run", folder, "--path.sysfs", files, "--path.procfs", files, "--duration", "2s", "--json")
+    document = by_schema(done.stdout)
+    rows = of_host(document["whole"][0])
+    assert document["how"] == "read" and rows["ipc"]["value"] == rows["branch_mpki"]["value"] == 2, done
+    assert rows["ipc"]["exact"] and not rows["branch_mpki"]["exact"], rows
 
 
 def measure_as_nobody(*words):
