@@ -266,6 +266,7 @@ class Charts {
     context.restore();
     if (first || this.quiet || !this.plots.get(id)) return;
     const [from, to] = dygraph.xAxisRange().map((x) => x / 1000);
+    if (Math.abs(from - this.data.from) < 0.5 && Math.abs(to - this.data.to) < 0.5) return; // nobody has moved it
     clearTimeout(this.moving);
     this.moving = setTimeout(() => this.zoom(from, to), 120);
   }
