@@ -10,6 +10,8 @@ packages_test="$packages_test dpkg-dev lintian rpm systemd-container zsh mmdebst
 # runs a perf of arm64
 packages_vm="qemu-system-arm qemu-system-x86 qemu-user linux-headers-cloud-amd64 gcc make gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"
 
+command -v npm >/dev/null || packages_test="$packages_test npm" # a node that is not Debian's brings its own
+
 # install_packages build|test|vm
 install_packages() {
   local wanted missing="" package
@@ -35,4 +37,21 @@ install_packages() {
     case $package in prometheus*) $sudo systemctl disable --quiet "$package" >/dev/null 2>&1 || true ;; esac
   done
   return $failed
+}
+
+# install_axe: axe-core, which looks for what shuts people out of the page, from npm's registry with the digest in tests/npm. Prints
+# where it is. It lies in the user's cache, so that the registry is asked once.
+install_axe() {
+  local root folder made
+  root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+  folder=${XDG_CACHE_HOME:-$HOME/.cache}/topdownd-tests/$(sha256sum "$root/npm/package-lock.json" | cut -c1-16)
+  if [ ! -e "$folder/node_modules/axe-core/axe.min.js" ]; then
+    command -v npm >/dev/null || { echo "npm is not installed: the page's test for accessibility needs it" >&2; return 1; }
+    mkdir -p "$(dirname "$folder")"
+    made=$(mktemp -d "$folder.XXXXXX")
+    cp "$root/npm/package.json" "$root/npm/package-lock.json" "$made/"
+    npm ci --prefix "$made" --ignore-scripts --no-audit --no-fund >&2 || { rm -rf "$made"; return 1; }
+    mv -T "$made" "$folder" 2>/dev/null || rm -rf "$made" # another test was faster
+  fi
+  echo "$folder/node_modules/axe-core/axe.min.js"
 }

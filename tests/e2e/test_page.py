@@ -155,7 +155,7 @@ def test_a_hybrid_host_has_one_answer_and_one_for_each_core_type():
         tab.wait(VERDICT, "the verdict")
         answer = daemon.json("/api/v1/topdown")
         assert tab.do(VERDICT).split(" (")[0] == answer["bound_text"].split(" (")[0]
-        assert tab.do("[...document.querySelectorAll('.type h3')].map((e) => e.textContent.split(':')[0])") == [of["core_type"] for of in answer["core_types"]]
+        assert tab.do("[...document.querySelectorAll('.type h2')].map((e) => e.textContent.split(':')[0])") == [of["core_type"] for of in answer["core_types"]]
         assert tab.do("document.querySelectorAll('.type .stack').length") == len(answer["core_types"])
 
 

@@ -111,7 +111,7 @@ const oneVerdict = (context, type, snapshot) => {
 
 // Of a core type among several; what holds for all of them is said once, above.
 const typeVerdict = (context, type, snapshot, head, alike) => h('div', { class: 'hero type', 'data-key': type.core_type },
-  h('div', { class: 'said' }, crumbs(head), h('h3', {}, `${type.core_type}: ${head.title}`, head.small && h('small', { class: 'soft' }, ` ${head.small}`)),
+  h('div', { class: 'said' }, crumbs(head), h('h2', { class: 'title' }, `${type.core_type}: ${head.title}`, head.small && h('small', { class: 'soft' }, ` ${head.small}`)),
     !alike && h('p', { class: 'why' }, head.text), chips(context, type, head, busyOf(type, snapshot))),
   level1(type) || otherValues(snapshot));
 

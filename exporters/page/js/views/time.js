@@ -160,7 +160,7 @@ class View {
     this.copies = h('section', { class: 'card', 'aria-label': 'Take it along' });
     root.append(h('h1', { class: 'offscreen' }, 'Time'), this.controls, this.notes, this.frame, this.happened, this.copies);
     this.charts = charts(plots, { label: 'Plots over time. Arrows move the cursor, plus and minus zoom, 0 shows all.', selector: true,
-      onZoom: (from, to, live) => this.go(live ? { from: null, to: null, span: to - from } : { from, to }) });
+      onZoom: (from, to, live) => this.context.route.id === 'time' && this.go(live ? { from: null, to: null, span: to - from } : { from, to }) });
   }
 
   go(changes) { this.context.go(addressOf({ ...this.choice, ...changes })); }
