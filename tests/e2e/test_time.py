@@ -201,6 +201,9 @@ def test_the_cursor_says_values_and_intervals_of_all_plots_and_gaps_are_gaps():
 def test_dragging_over_the_last_hour_of_the_first_view_shows_that_time():
     with host() as daemon, shown(daemon, "#now", first=MADE_UP) as tab:
         tab.wait("document.querySelector('.chart-mark')", "the marks of the last hour")
+        values = tab.do("[...document.querySelectorAll('.chart-value')].map((e) => e.textContent)")
+        assert len(values) == 4 and all(re.fullmatch(r"[\d.]+ % ± 1\.0", value) for value in values), values
+        assert tab.do("[...document.querySelectorAll('.chart-legend')].every((e) => e.scrollWidth <= e.clientWidth)"), "no value is cut off"
         left, top, width, height = area(tab)
         mouse(tab, "mousePressed", left + width * 0.4, top + height / 2)
         mouse(tab, "mouseMoved", left + width * 0.6, top + height / 2)

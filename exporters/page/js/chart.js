@@ -8,7 +8,7 @@ import { LEVEL1, clock, share } from './format.js';
 
 const LIBRARY = new URL('./dygraph.js', import.meta.url).href; // whatever path a proxy puts before it
 const AXIS = 58; // pixels for the numbers beside a plot, so that all plots begin at the same place
-const HEIGHT = { areas: 190, lines: 150 };
+const HEIGHT = { areas: 190, lines: 150 }, LOW = 130; // below that there is room for three labels
 const SELECTOR = 34; // pixels, of the overview below the last plot
 const ROWS = 2; // of labels in the lane of marks
 const LABEL_FONT = '12px system-ui, "Segoe UI", Roboto, sans-serif'; // as in page.css
@@ -202,7 +202,7 @@ class Charts {
       axes: {
         x: { ticker: Dygraph.dateTicker, axisLabelWidth: 64, pixelsPerLabel: 76, axisLabelFontSize: 12, axisTickSize: 6, drawGrid: false, axisTickSize: 6,
           axisLabelFormatter: (value) => clock(value / 1000, this.data.to - this.data.from <= 300) },
-        y: { ...(plot.kind === 'areas' && { ticker: () => [0, 0.25, 0.5, 0.75, 1].map((v) => ({ v, label: plot.axis(v) })) }), axisLabelWidth: AXIS - 8, axisLabelFontSize: 12, pixelsPerLabel: 34, axisLabelFormatter: (value) => (plot.axis || plot.format)(value).replace(/[<>&]/g, '') },
+        y: { ...(plot.kind === 'areas' && { ticker: () => (this.options.height < LOW ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((v) => ({ v, label: plot.axis(v) })) }), axisLabelWidth: AXIS - 8, axisLabelFontSize: 12, pixelsPerLabel: 34, axisLabelFormatter: (value) => (plot.axis || plot.format)(value).replace(/[<>&]/g, '') },
       },
       drawCallback: (dygraph, first) => this.drawn(dygraph, plot.id, first),
     };
@@ -363,6 +363,12 @@ class Charts {
     return -1;
   }
 
+  // Where one line has room for all.
+  briefly(plot, series, i) {
+    const value = i >= 0 ? series.values[i] : null, half = isNumber(series.high?.[i]) ? series.high[i] - value : 0;
+    return isNumber(value) ? plot.format(value) + (half > 0 ? ` ± ${plot.format(half).replace(/ %$/, '')}` : '') : '–';
+  }
+
   words(plot, series, i) {
     const value = i >= 0 ? series.values[i] : null, low = series.low?.[i], high = series.high?.[i];
     if (!isNumber(value)) return 'not measured';
@@ -379,8 +385,8 @@ class Charts {
       plot.series.forEach((series, s) => {
         const i = at === null ? Charts.newest(series) : Charts.step(series, at);
         if (i >= 0) time = Math.max(time ?? 0, series.times[i]);
-        own.values[s].textContent = this.words(plot, series, i);
-        spoken.push(`${series.label}: ${own.values[s].textContent}`);
+        own.values[s].textContent = this.options.brief ? this.briefly(plot, series, i) : this.words(plot, series, i);
+        spoken.push(`${series.label}: ${this.words(plot, series, i)}`);
       });
       line.hidden = at === null;
       if (at !== null) Object.assign(line.style, { left: `${dygraph.toDomXCoord(at * 1000)}px`, top: `${area.y}px`, height: `${area.h}px` });
@@ -473,7 +479,7 @@ export function timeline(element, data, marks, options = {}) {
   let own = shown.get(element);
   if (!own || !element.contains(own.root)) {
     own?.destroy();
-    own = charts(element, { label: 'Level 1 over time. Arrows move the cursor, m goes to the next mark.', table: false,
+    own = charts(element, { label: 'Level 1 over time. Arrows move the cursor, m goes to the next mark.', table: false, brief: true,
       onZoom: (from, to) => { location.hash = `#time?metric=level1&from=${Math.round(from)}&to=${Math.round(to)}`; }, ...options });
     shown.set(element, own);
   }
