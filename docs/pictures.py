@@ -13,7 +13,7 @@ import e2e  # noqa: E402  pylint: disable=wrong-import-position
 BINARY, ROOT = e2e.arguments()
 ROUNDS = 12
 PICTURES = [  # name, host, address, width, height, dark
-    ("now", "sim", "now", 1040, 640, False), ("where", "large", "where?metric=frontend_bound_ratio", 1040, 800, False),
+    ("now", "sim", "now", 1400, 900, False), ("now-phone", "sim", "now", 390, 844, False), ("where", "large", "where?metric=frontend_bound_ratio", 1040, 800, False),
     ("why", "sim:sapphire-rapids", "why", 1040, 620, False), ("trust", "sim:zen5", "trust", 1040, 720, False),
     ("phone", "sim", "where", 390, 844, True)]
 

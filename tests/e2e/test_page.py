@@ -171,7 +171,10 @@ def test_sockets_that_differ_are_listed_worst_first():
         sockets = {scope["socket"]: scope["bound"] for scope in daemon.json("/api/v1/topdown?scope=socket")["scopes"]}
         exceeded = [socket for socket, bound in sockets.items() if bound["exceeded"]]
         rows = tab.do("[...document.querySelectorAll('#where li b')].map((e) => e.textContent)")
+        rows = [row for row in rows if row.startswith("Socket")]
         assert exceeded and rows[0] == f"Socket {exceeded[0]}", (rows, sockets)
+        if daemon.json("/api/v1/topdown")["bound"]["sockets_differ"]:
+            assert re.match("Socket 0: .* %, socket 1: .* %$|.* on CPUs? .* of their pipeline slots$", tab.do(VERDICT)), tab.do(VERDICT)
 
 
 def test_a_replay_says_that_it_is_one_and_of_when():

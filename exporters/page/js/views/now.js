@@ -38,11 +38,20 @@ const adviceOf = (bound, path) => {
 
 const isIdle = (bound, busy) => bound?.circumstances ? bound.circumstances.idle : known(busy) && busy < IDLE;
 
-const headlineOf = (type, busy) => {
+// Where sockets differ, a mean over them describes none: the CPUs that stand out, or else each socket by name.
+const SOCKETS_NAMED = 4;
+const differing = (type, sockets) => {
+  const worst = type.bound.circumstances?.outliers?.[0], named = sockets.map((scope) => [scope, pathOf(scope.bound, scope.tree).at(-1)]).filter(([, node]) => node);
+  if (worst) return { title: `${nodeOf(treeOf(type), worst.metric)?.title ?? worst.metric} on ${worst.text}`, small: `${share(worst.share)} of their pipeline slots` };
+  if (named.length === 0 || named.length > SOCKETS_NAMED) return { title: 'The sockets differ', small: '' };
+  return { title: capital(named.map(([scope, node]) => `socket ${scope.socket}: ${node.title} ${share(node.value, 0)}`).join(', ')), small: '' };
+};
+
+const headlineOf = (type, busy, sockets) => {
   const bound = type.bound, path = pathOf(bound, treeOf(type)), last = path.at(-1);
   if (!bound) return { title: 'Not known', small: '', text: type.bound_reason ? `${capital(type.bound_reason)}.` : '' };
   if (isIdle(bound, busy)) return { title: 'Idle', small: known(busy) ? `${share(busy)} busy` : '', text: `Nothing is worth fixing here now. Of what little runs: ${bound.text}` };
-  if (bound.sockets_differ) return { title: 'The sockets differ', small: '', text: bound.text };
+  if (bound.sockets_differ) return { ...differing(type, sockets), text: bound.text };
   if (bound.computes_well) return { title: 'Computes well', small: last ? `${last.title}, ${shareOf(last)}` : '', text: adviceOf(bound, path), node: last };
   if (!bound.exceeded) return { title: 'Nothing stands out', small: last ? `largest: ${last.title}, ${share(last.value)}` : '', text: bound.text, node: last };
   return { title: last?.title ?? 'Not known', small: last ? shareOf(last) : '', text: adviceOf(bound, path), node: last, crumbs: path.slice(0, -1) };
@@ -101,7 +110,7 @@ const otherValues = (snapshot) => {
 const crumbs = (head) => head.crumbs?.length > 0 && h('p', { class: 'soft crumbs' }, head.crumbs.map((node) => `${node.title} ${share(node.value)} › `));
 
 const oneVerdict = (context, type, snapshot) => {
-  const busy = busyOf(type, snapshot), head = headlineOf(type, busy);
+  const busy = busyOf(type, snapshot), head = headlineOf(type, busy, typesOf(dataOf(context.state, 'topdown?scope=socket'))[0]?.scopes ?? []);
   return h('section', { class: 'card hero', 'aria-label': 'Verdict', id: 'verdicts' },
     h('div', { class: 'said' }, h('h2', {}, 'What this host is bound by'), crumbs(head),
       h('h1', { id: 'verdict', class: 'verdict' }, head.title, head.small && h('small', {}, ` ${head.small}`)),
@@ -118,7 +127,7 @@ const typeVerdict = (context, type, snapshot, head, alike) => h('div', { class: 
 const verdicts = (context) => {
   const types = typesOf(dataOf(context.state, 'topdown')), snapshots = typesOf(dataOf(context.state, 'snapshot')), all = dataOf(context.state, 'topdown').bound_text;
   if (!all) return oneVerdict(context, types[0], snapshots[0]);
-  const heads = types.map((type, i) => headlineOf(type, busyOf(type, snapshots[i]))), alike = heads.every((head) => head.text === heads[0].text), busy = busyOfAll(context.state);
+  const heads = types.map((type, i) => headlineOf(type, busyOf(type, snapshots[i]), typesOf(dataOf(context.state, 'topdown?scope=socket'))[i]?.scopes ?? [])), alike = heads.every((head) => head.text === heads[0].text), busy = busyOfAll(context.state);
   return h('section', { class: 'card several', 'aria-label': 'Verdict', id: 'verdicts' },
     h('div', { class: 'said', 'data-key': 'all' }, h('h2', {}, 'What this host is bound by'), h('h1', { class: 'verdict', id: 'verdict' }, all),
       alike && h('p', { class: 'why', id: 'text' }, heads[0].text), h('div', { class: 'chips' }, known(busy) && chip('', `${share(busy, 0)} busy`))),
@@ -206,9 +215,10 @@ const why = (context) => {
 
 // What is measured and says more: nodes that the methodology names next, then those below the verdict.
 const measuredNext = (type) => {
-  const tree = treeOf(type), named = (type.bound.next ?? []).filter((step) => step.kind === 'metric').map((step) => nodeNamed(tree, step.name));
+  const tree = treeOf(type), cause = nodeOf(tree, type.bound.cause?.metric), named = (type.bound.next ?? []).filter((step) => step.kind === 'metric').map((step) => nodeNamed(tree, step.name));
   const below = pathOf(type.bound, tree).at(-1)?.children ?? [], seen = new Set();
-  return [...named, ...below].filter((node) => node && known(node.value) && !seen.has(node.metric) && seen.add(node.metric)).sort((a, b) => b.value - a.value);
+  const list = [...named, ...below].sort((a, b) => (b?.value ?? 0) - (a?.value ?? 0));
+  return [cause, ...list].filter((node) => node && known(node.value) && !seen.has(node.metric) && seen.add(node.metric));
 };
 
 const measuredStep = (node) => h('li', { 'data-key': node.metric }, h('b', {}, node.title), ` ${quantity(node.value, node.unit)} `,
