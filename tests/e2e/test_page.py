@@ -284,6 +284,9 @@ def test_an_address_that_nobody_knows_and_one_of_an_earlier_version_show_somethi
     with shown(f"sim:{STEADY}", "#nothing") as (_, tab):
         tab.wait(VERDICT, "the first view")
         assert tab.do("document.querySelector('nav [aria-current=page]').textContent") == "Now"
+        for address, view in (("#metric=ipc", "time"), ("#cpus&cpu=7", "where"), ("#boxes", "where"), ("#now", "now")):
+            tab.do(f"location.hash = '{address}'; 0")
+            tab.wait(f"document.getElementById('main').dataset.view === '{view}' && document.querySelector('nav [aria-current=page]').textContent.toLowerCase() === '{view}'", address)
 
 
 def check_layout(tab, size, what):
