@@ -219,7 +219,7 @@ class View {
     return [
       h('div', { class: 'line' }, metrics.map((metric) => h('span', { class: 'metric', 'data-key': `metric ${metric}` }, this.titleOf(metric),
         h('button', { type: 'button', class: 'plain', 'aria-label': `Remove ${this.titleOf(metric)}`, onclick: () => this.go({ metrics: metrics.filter((other) => other !== metric) }) }, '×'))),
-      scope === 'node' ? null : h('label', { for: 'time-add' }, 'Add '), scope === 'node' ? null : add, h('label', { for: 'time-scope' }, 'Of '), scopes),
+      scope === 'node' ? null : h('span', { class: 'pair' }, h('label', { for: 'time-add' }, 'Add'), add), h('span', { class: 'pair' }, h('label', { for: 'time-scope' }, 'Of'), scopes)),
       h('div', { class: 'line', role: 'group', 'aria-label': 'Length of time' },
         SPANS.map(([seconds, title]) => h('button', { type: 'button', 'aria-pressed': String(from === null && Math.abs(span - seconds) < 1), onclick: () => this.go({ from: null, to: null, span: seconds }) }, title)),
         h('button', { type: 'button', 'aria-label': 'Zoom in', onclick: () => this.charts.scale(0.5) }, '+'), h('button', { type: 'button', 'aria-label': 'Zoom out', onclick: () => this.charts.scale(2) }, '−'),
