@@ -47,11 +47,17 @@ const differing = (type, sockets) => {
   return { title: capital(named.map(([scope, node]) => `socket ${scope.socket}: ${node.title} ${share(node.value, 0)}`).join(', ')), small: '' };
 };
 
+// The text without its first sentence, where that says what the headline does.
+const withoutWorst = (bound) => {
+  const worst = bound.circumstances?.outliers?.[0], end = bound.text.indexOf('). ');
+  return worst && bound.text.startsWith(capital(worst.text)) && end > 0 ? bound.text.slice(end + 3) : bound.text;
+};
+
 const headlineOf = (type, busy, sockets) => {
   const bound = type.bound, path = pathOf(bound, treeOf(type)), last = path.at(-1);
   if (!bound) return { title: 'Not known', small: '', text: type.bound_reason ? `${capital(type.bound_reason)}.` : '' };
   if (isIdle(bound, busy)) return { title: 'Idle', small: known(busy) ? `${share(busy)} busy` : '', text: `Nothing is worth fixing here now. Of what little runs: ${bound.text}` };
-  if (bound.sockets_differ) return { ...differing(type, sockets), text: bound.text };
+  if (bound.sockets_differ) return { ...differing(type, sockets), text: withoutWorst(bound) };
   if (bound.computes_well) return { title: 'Computes well', small: last ? `${last.title}, ${shareOf(last)}` : '', text: adviceOf(bound, path), node: last };
   if (!bound.exceeded) return { title: 'Nothing stands out', small: last ? `largest: ${last.title}, ${share(last.value)}` : '', text: bound.text, node: last };
   return { title: last?.title ?? 'Not known', small: last ? shareOf(last) : '', text: adviceOf(bound, path), node: last, crumbs: path.slice(0, -1) };
