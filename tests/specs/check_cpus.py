@@ -46,6 +46,7 @@ KERNEL = {"slots": 0x04} | {f"topdown-{name}": umask for umask, name in enumerat
     ("retiring", "bad-spec", "fe-bound", "be-bound", "heavy-ops", "br-mispredict", "fetch-lat", "mem-bound"), 0x80)}
 # Events without a name of the vendor's: its formulas write their codes.
 UNNAMED = {"FETCH_LATENCY_CYCLES": 0x201D, "OTHER_FLUSH": 0x2013, "STORE_STALL_CYCLES": 0x7005}
+INTEL_LITERALS = {"#smt_on": 0.0, "#system_tsc_freq": 2e9, "#core_wide": 1.0, "#num_cpus_online": 8.0}
 CATEGORIES = ("frontend_bound", "bad_speculation", "retiring", "backend_bound")
 
 failures = []
@@ -100,6 +101,10 @@ class Arm:
         return perf_files.Formula(self.metrics[name]["MetricExpr"], self.look_up, self.literals).value()
 
 
+class NoDefault(ValueError):
+    """A latency at completion, of which the vendor publishes no default for this core."""
+
+
 class Intel:
     """The events of one unit and the metrics of one, which may be another folder's."""
 
@@ -111,7 +116,7 @@ class Intel:
         for entry in self.read(linux, of_metrics[0]):
             if "MetricName" in entry and entry.get("Unit") == of_metrics[1]:
                 self.metrics[entry["MetricName"]] = entry
-        self.counts, self.literals = counts, {"#smt_on": 0.0}
+        self.counts, self.literals, self.atom = counts, INTEL_LITERALS, of_metrics[1] != "cpu_core"
 
     def read(self, linux, folder):
         for path in sorted(glob.glob(f"{linux}/x86/{folder}/*.json")):
@@ -128,9 +133,26 @@ class Intel:
             return ("cpu", code, (("umask", umask),) if umask else ())
         return perf_files.encoding(self.events[name])
 
+    def encoding_with_terms(self, name):
+        """Of an event, or of one with terms of a formula: NAME_c1_e counts how often cycles of 1 or more begin. None: there is none."""
+        base, cmask, inv, edge = re.fullmatch(r"(.*?)(?:_c(\d+))?(_i)?(_e)?", name).groups()
+        if name in self.events or name in KERNEL or base not in self.events:
+            return self.encoding(name) if name in self.events or name in KERNEL else None
+        pmu, code, own = self.encoding(base)
+        terms = dict(own) | ({"cmask": int(cmask)} if cmask else {}) | ({"inv": 1} if inv else {}) | ({"edge": 1} if edge else {})
+        return pmu, code, tuple(sorted(terms.items()))
+
     def look_up(self, name):
-        core = re.fullmatch(r"cpu_\w+@(.*)@", name)
+        core = re.fullmatch(r"cpu_\w+@(.*)@([Rku]?)", name)
         name, *terms = core.group(1).split(",") if core else [name]
+        if core and core.group(2) == "R":
+            raise NoDefault(name)
+        mode = core.group(2) if core else ""
+        if name == "TSC":
+            # The files of the P-cores mean one clock's ticks, those of the E-cores the sum over all CPUs.
+            return self.literals["#system_tsc_freq"] * self.counts.of("cpu_seconds" if self.atom else "duration_time")
+        if name == "duration_time" or name.startswith("#"):
+            return self.counts.of(name) if name == "duration_time" else self.literals[name.lower()]
         if name in self.metrics and not core:
             return self.metric(name)
         name = name if name in KERNEL else name.upper()
@@ -139,11 +161,12 @@ class Intel:
             if name.startswith("TOPDOWN_") and plain in self.events and plain.endswith("_P"):
                 name = plain
         pmu, code, own = self.encoding(name)
-        own = dict(own) | {key: int(value, 0) for key, value in (term.split("=") for term in terms)}
-        return self.counts.of((pmu, code, tuple(sorted(own.items()))))
+        own = dict(own) | {key: int(value or "1", 0) for key, _, value in (term.partition("=") for term in terms)}
+        return self.counts.of((pmu, code, tuple(sorted(own.items())), *mode))
 
     def metric(self, name):
-        return perf_files.Formula(self.metrics[name]["MetricExpr"], self.look_up, self.literals).value()
+        expression = re.sub(r"msr@tsc[^@]*@", "TSC", self.metrics[name]["MetricExpr"])
+        return perf_files.Formula(expression, self.look_up, self.literals).value()
 
 
 def counters_of(entry, general):
@@ -154,7 +177,7 @@ def counters_of(entry, general):
 def check_intel_events(spec, ours, vendor, others):
     general, fixed = ours.spec["topdownd"]["counters"]["general"], ours.spec["topdownd"]["counters"]["fixed"]
     for event, entry in ours.events.items():
-        want, found = vendor.encoding(event) if event in vendor.events or event in KERNEL else None, perf_files.our_encoding(entry)
+        want, found = vendor.encoding_with_terms(event), perf_files.our_encoding(entry)
         check(found == want, f"{spec}: {event} is {found}, the vendor's {want}")
         if event in vendor.events and event not in fixed:
             found = entry.get("topdownd", {}).get("counters", list(range(general)))
@@ -171,7 +194,7 @@ def check_intel(linux, source, spec, folder, unit, of_metrics, slots):
         counts = perf_files.Counts(f"{SEED}/{turn}")
         vendor = Intel(linux, folder, unit, of_metrics, counts)
         # PERF_METRICS of another core are the kernel's, whatever the folder; its other events are those of this core
-        ours = perf_files.SpecModel(f"{source}/specs/{spec}.json", counts, {"#smt_on": 0.0, "#system_tsc_freq": 2e9, "#core_wide": 1.0})
+        ours = perf_files.SpecModel(f"{source}/specs/{spec}.json", counts, INTEL_LITERALS)
         for name in ours.metrics:
             value = ours.metric(name)
             check(math.isfinite(value), f"{spec}: {name} is not finite")

@@ -56,12 +56,11 @@ ERRATA = {(f, "FP_ARITH_INST_RETIRED.8_FLOPS"): "0x60" for f in ("skylakex", "ca
 # A share multiplied with a count of slots in the place of the share of useful work, as all newer files have it.
 WRONG = {(f, "tma_x87_use"): ("UOPS_RETIRED.RETIRE_SLOTS *", "tma_retiring *") for f in ("jaketown", "ivytown")}
 FITTED = ("NO_GROUP_EVENTS", "NO_GROUP_EVENTS_NMI")
-MODES = "counts user or kernel mode alone, which an event of a spec cannot say"
-LEFT_OUT.update(dict.fromkeys(("tma_info_system_kernel_cpi", "tma_info_system_kernel_utilization", "tma_info_system_ipfarbranch"), MODES))
+for metric in ("tma_info_memory_tlb_load_stlb_miss_ret", "tma_info_memory_tlb_store_stlb_miss_ret"):
+    LEFT_OUT[metric] = "needs a latency at completion of which the vendor publishes no default"
 LEFT_OUT["tma_cxl_mem_bound"] = "is 0 without persistent memory, and persistent memory is in the share of main memory here"
-LEFT_OUT["tma_info_br_inst_mix_ipfarbranch"] = MODES
 # An operand of these kinds is not of the core's PMU, or cannot be counted.
-FOREIGN = re.compile(r"^(UNC_|cbox|cha|imc_|pcu_|cstate|power@|uncore|msr@(aperf|smi))|:R$")
+FOREIGN = re.compile(r"^(UNC_|cbox|cha|imc_|pcu_|cstate|power@|uncore|msr@(aperf|smi))")
 
 # Sysfs names of the kernel.
 PERF_METRICS = {"slots": 0x04}
@@ -80,6 +79,7 @@ FIXED = {
 NAME = re.compile(r"[A-Za-z_][0-9A-Za-z_\-]*@(?:[^@\\]|\\.)*@(?::\w+)?|(?:[0-9A-Za-z_.:?]|\\.)+(?:@(?:[^@\\]|\\.)*@)?|#\w+")
 NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 WORDS = {"if", "else", "min", "max", "d_ratio", "has_event", "source_count"}
+LATENCIES = {}  # by event: read by main
 failures = []
 fail = failures.append
 
@@ -225,6 +225,8 @@ class World:
         return self.counts[encoding]
 
     def vendor_value(self, vendor, name):
+        if name.endswith(":R"):  # the latency at completion: the default that the vendor publishes
+            return LATENCIES[name[:-2]]["MEAN"]
         if name.lower() in self.facts:
             return self.facts[name.lower()]
         if name in vendor.metrics:
@@ -476,6 +478,8 @@ def main():
     domain, description = rows[2].index("Count Domain"), rows[2].index("Metric Description")
     tree = {"tma_" + next(c for c in row[1:7] if c).lower(): row[domain] for row in rows[3:] if row[0][:2] in ("FE", "BA", "BE", "RE")}
     tree["tma_dram_bound"] = tree["tma_l3_miss_bound"]  # its name on older cores
+    with open(os.path.join(shared, "intel", "perfmon", "GNR", "metrics", "graniterapids_retire_latency.json"), encoding="utf-8") as file:
+        LATENCIES.update(json.load(file)["Data"])
     spoken, vendors = set(), {}
     for file, folder in SPECS.items():
         vendors[file] = Vendor(os.path.join(shared, "linux", "arch", "x86", folder))

@@ -90,6 +90,8 @@ class Counts:
         self.seed = seed
 
     def of(self, what):
+        if what == "cpu_seconds":  # of 8 CPUs
+            return 8 * self.of("duration_time")
         return random.Random(f"{self.seed}/{what}").randint(1000, 10**9)
 
 
@@ -176,6 +178,7 @@ class Formula:
         return self.look_up(re.sub(r"\\(.)", r"\1", token))
 
 
+COUNTS = ("cycles", "slots", "instructions", "misses")
 CORE_SLOTS = ("core_slots", "core_slots.frontend_bound", "core_slots.backend_bound")
 
 
@@ -228,7 +231,8 @@ class SpecModel:
             return self.metric(name)
         if name in CORE_SLOTS:
             return self.core_slots()[name]
-        return self.counts.of(our_encoding(self.events[name], self.pmu))
+        mode = name[-1] if re.search(r":[uk]$", name) else ""
+        return self.counts.of((*our_encoding(self.events[name[:-2] if mode else name], self.pmu), *mode))
 
     def metric(self, name):
         return Formula(self.metrics[name]["formula"], self.look_up, self.literals).value()
@@ -251,8 +255,8 @@ class SpecModel:
                 return 1.0
             if name in self.metrics:
                 found.update(self.leaves(self.metrics[name]["formula"], given))
-            elif name in self.events:
-                found.add(name)
+            elif re.sub(r":[uk]$", "", name) in self.events:
+                found.add(re.sub(r":[uk]$", "", name))
             elif name in CORE_SLOTS:
                 level1 = self.spec["topdownd"]["level1"]
                 for text in list(level1["per_thread"].values()) + [level1["categories"]["smt_contention"]]:
@@ -321,9 +325,11 @@ class SpecModel:
     def misfits(self, name, general, fixed, shared):
         """A metric whose events cannot be counted together (sampling only and other PMUs aside)."""
         level1 = self.spec["topdownd"].get("level1", {})
-        given = level1["categories"].values() if "per_thread" in level1 else ()  # from the event group of level 1
+        given = set(level1["categories"].values()) if "per_thread" in level1 else set()  # from the event group of level 1
+        # What is computed from ratios takes their values, from whatever event group; counts are counted with the rest.
+        given |= {m for m, of in self.metrics.items() if m.startswith(("tma_", "part_")) and of["units"] not in COUNTS and m != name}
         events = {e: self.events[e].get("topdownd", {}) for e in self.leaves(self.metrics[name]["formula"], given)}
-        core = [t for e, t in events.items() if e not in fixed and "pmu" not in t]
+        core = [t for e, t in events.items() if e not in fixed and "pmu" not in t and t.get("takes") != 0]
         # An event that takes two counters takes an even one and the next; one such in a metric is all that there is.
         pairs = [t for t in core if t.get("takes", 1) > 1]
         needs = [t.get("counters", list(range(general))) for t in core if t not in pairs]
