@@ -31,10 +31,16 @@ static void lay_out(void *self, struct block *block) {
 }
 
 struct cells *cells_new(const struct rows *rows, size_t n_cpus) {
-    return block_new(&(struct cells){.rows = rows, .n_cpus = n_cpus}, sizeof(struct cells), lay_out);
+    struct cells cells = {.rows = rows, .n_cpus = n_cpus, .neighbours = neighbours_new(rows, n_cpus)};
+    struct cells *made = cells.neighbours ? block_new(&cells, sizeof cells, lay_out) : NULL;
+    if (!made)
+        neighbours_free(cells.neighbours);
+    return made;
 }
 
 struct cells *cells_free(struct cells *cells) {
+    if (cells)
+        neighbours_free(cells->neighbours);
     free(cells);
     return NULL;
 }
@@ -71,6 +77,7 @@ void cells_begin_contrast(struct cells *cells, size_t cpu, uint64_t end_ns) {
         return;
     cells->contrasts[cpu] = (struct cell_contrast){.signs = end_ns};
     memset(cells->contrast_sums + cpu * n, 0, n * sizeof *cells->contrast_sums);
+    neighbours_begin(cells->neighbours, cpu);
 }
 
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
@@ -108,13 +115,15 @@ static double sign_of(const struct cell_contrast *contrast, unsigned slot) {
     return random_next(&state) >> 63 ? -1 : 1;
 }
 
-static void add_pair(struct cells *cells, size_t cpu, double sign, const double *values) {
+static void add_pair(struct cells *cells, size_t cpu, unsigned slot, const double *values) {
     size_t n = n_of_contrast(cells);
+    double sign = sign_of(&cells->contrasts[cpu], slot);
     double *sums = cells->contrast_sums + cpu * n;
     const double *last = cells->last_window + cpu * n;
     for (size_t i = 0; i < n; i++)
         sums[i] += sign * (values[i] - last[i]);
     cells->contrasts[cpu].n_pairs++;
+    cells->contrasts[cpu].pairs |= slot / 2 < 64 ? UINT64_C(1) << (slot / 2) : 0;
 }
 
 void cells_take_contrast(struct cells *cells, size_t cpu, double seconds, const double *values) {
@@ -124,11 +133,13 @@ void cells_take_contrast(struct cells *cells, size_t cpu, double seconds, const 
     unsigned slots = slots_of(cells, seconds), slot = contrast->slot;
     bool second = slot / slots % 2 == 1;
     if (values && second && contrast->waits && as_long(values[0], last[0]))
-        add_pair(cells, cpu, sign_of(contrast, slot - slots), values);
+        add_pair(cells, cpu, slot - slots, values);
     contrast->waits = values && slot % slots == 0 && !second;
     if (contrast->waits)
         memcpy(last, values, n * sizeof *last);
     contrast->slot += slots;
+    contrast->counted += values ? slots : 0;
+    neighbours_take(cells->neighbours, cpu, values);
 }
 
 const double *cells_contrast(const struct cells *cells, size_t cpu, size_t unit, double *factor) {
@@ -137,7 +148,7 @@ const double *cells_contrast(const struct cells *cells, size_t cpu, size_t unit,
     double pairs = cells->contrasts[cpu].n_pairs, windows = cells_at(cells, cpu, unit)->n_windows;
     if (pairs == 0 || windows < CONTRAST_WINDOWS_MIN)
         return NULL;
-    *factor = sqrt(windows / (2 * pairs));
+    *factor = sqrt(cells->contrasts[cpu].counted / (2 * pairs));
     return cells->contrast_sums + cpu * n_of_contrast(cells);
 }
 

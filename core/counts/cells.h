@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/base/span.h"
+#include "core/counts/neighbours.h"
 #include "core/counts/rows.h"
 #include "core/counts/uncovered.h"
 
@@ -50,7 +51,9 @@ struct cell_time {
 struct cell_contrast {
     uint32_t n_pairs; // in the round
     uint32_t slot;    // of the round, in which the next window begins
+    uint32_t counted; // slots of windows with data
     bool waits;       // the last window waits for its neighbour
+    uint64_t pairs;   // which of the round's first 64 it has, by bit
     uint64_t signs;   // what they are drawn by: when the round ended
 };
 
@@ -64,6 +67,7 @@ struct cells {
     // only of the unit that every slot measures, if there is one
     struct cell_contrast *contrasts;     // [cpu]
     double *contrast_sums, *last_window; // [cpu][value of the unit]
+    struct neighbours *neighbours;
 };
 
 // `rows` must outlive it. NULL if out of memory.

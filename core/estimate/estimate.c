@@ -8,6 +8,7 @@
 #include "core/base/prefetch.h"
 #include "core/base/student.h"
 #include "core/estimate/estimate_means.h"
+#include "core/estimate/estimate_shape.h"
 #include "core/estimate/estimate_spread.h"
 #include "core/estimate/estimate_steps.h"
 #include "core/estimate/estimate_strata.h"
@@ -15,10 +16,9 @@
 #include "core/estimate/estimate_unseen.h"
 #include "core/plan/schedule.h"
 
-// A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
-// neither differs from round to round. Nothing tells of such an error. So no round of several cores claims less than if
-// what happens in one piece differed by this much from the rest: a share by 4 points, another metric by a fifth.
-static const double PIECE_SHARE = 0.04;
+// By how much the share of a category may differ in a piece in which everything differs by its own size
+// (ESTIMATE_PIECE_RELATIVE): 4 points where another metric may differ by a fifth.
+static const double PIECE_SHARE = 0.2;
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
 // extrapolated), then batch by batch of scopes means (the points of the derivatives), and metric by metric terms (how
@@ -34,6 +34,8 @@ struct estimate {
     bool wants_cpus;
     uint64_t rounds_of_cpus; // since they are wanted
     struct estimate_rounds *rounds;
+    struct estimate_dither *dither;
+    struct estimate_shape *shape;
     struct estimate_means *means;
     struct estimate_sizes *sizes;
     struct estimate_strata *strata;
@@ -60,6 +62,8 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
         return e;
     size_t batches = scope_batches(topology), blocks = lanes_blocks(topology->n_cpus);
     e->rounds = estimate_rounds_new(e->rows, topology->n_cpus);
+    e->dither = estimate_dither_new(e->rows, topology->n_cpus, memory_rounds);
+    e->shape = estimate_shape_new(e->rows, e->scopes, memory_rounds);
     e->means = estimate_means_new(e->rows, batches);
     e->sizes = estimate_sizes_new(e->rows, batches, blocks);
     e->strata = estimate_strata_new(e->rows);
@@ -69,7 +73,8 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->at = operand_lanes_new(e->rows);
     e->spreads =
         estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
-    return e->rounds && e->means && e->sizes && e->strata && e->cores && e->steps && e->terms && e->at && e->spreads
+    return e->rounds && e->dither && e->shape && e->means && e->sizes && e->strata && e->cores && e->steps &&
+                   e->terms && e->at && e->spreads
                ? e
                : estimate_free(e);
 }
@@ -85,6 +90,8 @@ struct estimate *estimate_free(struct estimate *e) {
     estimate_strata_free(e->strata);
     estimate_sizes_free(e->sizes);
     estimate_means_free(e->means);
+    estimate_shape_free(e->shape);
+    estimate_dither_free(e->dither);
     estimate_rounds_free(e->rounds);
     scopes_free(e->scopes);
     rows_free(e->rows);
@@ -169,6 +176,7 @@ void estimate_take_batch(struct estimate *e, size_t index) {
                                    .of_cpus = index >= first,
                                    .first = index >= first && e->rounds_of_cpus == 1,
                                    .rounds = e->rounds,
+                                   .dither = e->dither,
                                    .cores = e->cores,
                                    .steps = e->steps,
                                    .memory_rounds = e->memory_rounds};
@@ -197,6 +205,8 @@ void estimate_take_cpus(struct estimate *e, const struct cells *cells, double se
         return;
     e->rounds_of_cpus += e->wants_cpus;
     estimate_rounds_take(e->rounds, cells, seconds);
+    estimate_dither_take_round(e->dither, cells);
+    estimate_shape_take_round(e->shape, cells);
     estimate_steps_take_round(e->steps, cells);
     estimate_strata_take_round(e->strata, e->rounds, e->memory_rounds);
     estimate_sizes_take_round(e->sizes, e->rounds, e->strata);
@@ -222,6 +232,9 @@ struct known {
     const struct lanes *floor;                // NULL: none
     double idle;                              // share of a round
     double cores;                             // in a scope
+    double shape;                             // factor of the variance of what idle pieces hide; 1: nothing is known
+    bool within;                              // compared within rounds
+    double piece;                             // how much a piece may differ from the rest, relative
     double strata;                            // the metric's difference between them, in the formula's scale
 };
 
@@ -233,6 +246,9 @@ static struct known known_of(const struct estimate *e, size_t batch, size_t metr
                           .floor = estimate_spreads_floor(e->spreads, own, metric),
                           .idle = together ? plan_idle_share(e->plan) : 0,
                           .cores = together ? (double)scopes_n_cores(e->scopes, own) : 1,
+                          .shape = estimate_shape_ratio(e->shape, metric),
+                          .within = estimate_shape_knows(e->shape, metric),
+                          .piece = together ? estimate_shape_piece(e->shape, own, metric) : 0,
                           .strata = estimate_strata_difference(e->strata, metric)};
 }
 
@@ -260,7 +276,7 @@ static struct lanes common_of(const struct known *known) {
         double most = carried * variance / uncovered * (1 - uncovered) * idle;
         double shown = variance > 0 ? together->alike.of[l] / variance * most : 0;
         shown = lanes_max(shown, together->common.of[l]);
-        shown = shown < most ? shown : most;
+        shown = shown < most || uncovered <= 2 * idle ? shown : most;  // every slot measures it: the sum shows all
         common.of[l] = uncovered > idle / 2 ? lanes_max(shown, 0) : 0; // what counts all the time counts in pieces, too
     }
     return common;
@@ -292,7 +308,7 @@ static struct lanes degrees_of(const struct known *known, const struct lanes *co
     struct lanes one, degrees;
     for (size_t l = 0; l < LANES; l++) {
         double n = 1 / spread->weights2.of[l];
-        one.of[l] = 2 * n * n / (3 * n - 1);
+        one.of[l] = known->within ? n : 2 * n * n / (3 * n - 1);
         degrees.of[l] = one.of[l] * carried_by(cores, spread->variance.of[l], spread->squares.of[l]);
     }
     for (size_t l = 0; l < LANES && cores > 1; l++) {
@@ -328,8 +344,7 @@ static struct lanes resolution_of(const struct estimate *e, const struct known *
         return least;
     part = known->idle / sqrt(schedule_usual_pieces(e->plan) * rounds);
     for (size_t l = 0; l < LANES; l++) {
-        double resolution =
-            metric->domain != METRIC_OTHER ? PIECE_SHARE : ESTIMATE_PIECE_RELATIVE * fabs(values->of[l]);
+        double resolution = known->piece * (metric->domain != METRIC_OTHER ? PIECE_SHARE : fabs(values->of[l]));
         least.of[l] = known->together->uncovered.of[l] > known->idle / 2 ? resolution * part : 0;
     }
     return least;
@@ -352,7 +367,8 @@ static struct lanes errors_of(const struct known *known, const struct lanes *com
     struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
     for (size_t l = 0; l < LANES; l++) {
         double stretch = rounds > 1 ? 1 : spread->stretch.of[l];
-        by_chance.of[l] = (spread->variance.of[l] * apart_of(known, l) + common->of[l]) * (stretch * stretch);
+        by_chance.of[l] =
+            (spread->variance.of[l] * apart_of(known, l) + common->of[l]) * (stretch * stretch) * known->shape;
     }
     for (size_t l = 0; l < LANES && rounds > 1; l++)
         by_chance.of[l] /= rounds;
@@ -439,7 +455,7 @@ void estimate_get_many(const struct estimate *e, size_t batch, size_t metric, co
     for (size_t l = 0; l < LANES; l++) {
         double floor = known.floor ? known.floor->of[l] * scale : 0, unseen = spread->unseen.mean.of[l] * values->of[l];
         double mixed = spread->unseen.mean_strata.of[l] * known.strata * scale;
-        double variance = (spread->variance.of[l] * apart_of(&known, l) + common.of[l]) * scale * scale;
+        double variance = (spread->variance.of[l] * apart_of(&known, l) + common.of[l]) * scale * scale * known.shape;
         bool told = spread->rounds.of[l] > 0 && isfinite(values->of[l]) && spread->unseen.windows.of[l] > 0;
         out->variance.of[l] = told ? variance : NAN;
         out->kept.of[l] = sqrt(floor * floor + unseen * unseen + mixed * mixed);

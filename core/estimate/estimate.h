@@ -15,14 +15,15 @@
 //
 // A field of PERF_METRICS is a share of the pipeline slots in 255ths, so each window's count is rounded. A constant
 // load is rounded the same way every time and everywhere. This error does not shrink with windows, rounds or CPUs, so
-// it is a floor of the standard error.
+// it is a floor of the standard error; as far as readings vary, it averages out (estimate_dither.h).
 //
 // Likewise where the PMU sees a core from one thread: how many pipeline slots the core had is an estimate with an error
 // of its own (core/counts/core_slots.h), which is the same in every window.
 //
 // Idle pieces are common to all cores, and what these do there in step is the same error on all of them. How much more
 // the sum of the cores differs between rounds than they do one by one tells whether they are in step; what that leaves
-// unseen adds to the variance. A round's standard error is never below a resolution: estimate.c.
+// unseen adds to the variance. How much a piece differs from the rest follows from how much windows differ, where every
+// slot measures the same; a round's standard error is never below a resolution (estimate_shape.h).
 //
 // Windows that were all alike may have missed something important. If other units counted clearly more of a shared
 // event, the unseen share adds an uncertainty of its own size. The windows that carry a ratio may be few: then its
@@ -49,9 +50,9 @@
 
 enum {
     ESTIMATE_MEMORY_ROUNDS = 16, // a difference this many rounds ago has 1/e of the newest one's weight
-    ESTIMATE_FIELD_STEPS = 255   // of a PERF_METRICS field of 8 bits (Intel SDM volume 3, "Performance Metrics")
+    ESTIMATE_FIELD_STEPS = NEIGHBOURS_FIELD_STEPS
 };
-#define ESTIMATE_PIECE_RELATIVE 0.2 // how much what happens in an idle piece may differ from the rest: estimate.c
+#define ESTIMATE_PIECE_RELATIVE 0.2 // how much what happens in an idle piece may differ from the rest: estimate_shape.h
 
 struct estimate; // private
 

@@ -5,6 +5,7 @@
 // The scopes of one batch (core/counts/scopes.h), whose estimates are made together in a round.
 
 #include "core/estimate/estimate_cores.h"
+#include "core/estimate/estimate_dither.h"
 #include "core/estimate/estimate_rounds.h"
 
 struct estimate_batch {
@@ -14,6 +15,7 @@ struct estimate_batch {
     bool first;           // if so: theirs is the first round taken in, so it is compared with none before it
     struct scope_cpus in; // else: the scope's CPUs
     const struct estimate_rounds *rounds;
+    const struct estimate_dither *dither;
     struct estimate_cores *cores; // for one sum at a time
     struct estimate_steps *steps; // unless of_cpus: have begun the scope
     double memory_rounds;         // as of estimate_new

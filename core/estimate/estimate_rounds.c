@@ -26,7 +26,7 @@ struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cp
     struct estimate_rounds *made = block_new(&rounds, sizeof rounds, lay_out);
     for (size_t u = 0; made && u < rows->n_units; u++)
         for (size_t i = 0; i < rows->plan->units[u].n_events; i++)
-            if (estimate_is_field(rows->plan, rows->plan->units[u].events[i]))
+            if (plan_is_field(rows->plan, rows->plan->units[u].events[i]))
                 made->has_fields[u] = true;
     for (size_t i = 0, n = rounds.n_blocks * rows->n_units; made && i < n; i++)
         made->cells[i].unfitted = lanes_all(1);
@@ -43,7 +43,7 @@ static double field_slots(const struct plan *plan, const struct plan_unit *unit,
                           size_t lane) {
     double sum = 0, leader = 0;
     for (size_t i = 0; i < unit->n_events; i++) {
-        if (estimate_is_field(plan, unit->events[i]))
+        if (plan_is_field(plan, unit->events[i]))
             sum += counts[i].of[lane];
         else if (plan->catalog->n_topdown > 0 && unit->events[i] == plan->catalog->topdown[0])
             leader = counts[i].of[lane];

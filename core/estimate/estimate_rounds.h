@@ -57,9 +57,4 @@ static inline struct lanes *estimate_rounds_before(const struct estimate_rounds 
     return rounds->before + estimate_rounds_first(rounds, block, unit);
 }
 
-// True for a field of PERF_METRICS.
-static inline bool estimate_is_field(const struct plan *plan, unsigned event) {
-    return plan->catalog->events[event].topdown && plan->needs[event].free;
-}
-
 #endif

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/estimate/estimate_steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/block.h"
+
+enum { PAIRS_MAX = 64 }; // of a round, which are known (struct cell_contrast)
+static const double SHARED_LEAST = 0.25;
 
 static void lay_out(void *self, struct block *block) {
     struct estimate_steps *steps = self;
@@ -43,6 +47,24 @@ static size_t cohort_at(struct estimate_steps *steps, uint64_t end_ns) {
     return k;
 }
 
+// Cores may lack pairs of windows, each other ones: a group that has two slots in a row has one window. What they do in
+// step shows in pairs that they have in common. 1: all have the same.
+static void find_shared(struct estimate_steps *steps, const struct cells *cells, struct estimate_cohort *cohort) {
+    double both = 0, own = 0, n = 0, by_pair[PAIRS_MAX] = {0};
+    for (size_t cpu = 0; cpu < steps->topology->n_cpus && cells->rows->plan->common_unit >= 0; cpu++) {
+        const struct cell_contrast *contrast = &cells->contrasts[cpu];
+        if (!steps->leads[cpu] || cells->times[cpu].end_ns != cohort->end_ns)
+            continue;
+        n++;
+        for (unsigned k = 0; k < PAIRS_MAX && contrast->n_pairs > 0; k++)
+            by_pair[k] += contrast->pairs >> k & 1 ? 1 / sqrt(contrast->n_pairs) : 0;
+        own += contrast->n_pairs > 0;
+    }
+    for (unsigned k = 0; k < PAIRS_MAX; k++)
+        both += by_pair[k] * by_pair[k];
+    cohort->shared = n > 1 ? fmax((both - own) / (n * (n - 1)), SHARED_LEAST) : 1;
+}
+
 void estimate_steps_take_round(struct estimate_steps *steps, const struct cells *cells) {
     const struct topology *topology = steps->topology;
     size_t first = 0, entries = steps->entries > 0 ? steps->entries : 1;
@@ -57,6 +79,7 @@ void estimate_steps_take_round(struct estimate_steps *steps, const struct cells 
         cohort->first_block = first;
         first += cohort->n_blocks = (cohort->n_cores + entries - 1) / entries;
         cohort->n_cores = 0;
+        find_shared(steps, cells, cohort);
     }
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
         size_t k = cohort_at(steps, cells->times[cpu].end_ns), *block = &steps->block_of[topology->cpus[cpu].core];
@@ -101,7 +124,7 @@ static double of_change(const struct sums *all) {
     return n > 1 ? all->variance - (all->variance - mean_part) * n / (n - 1) : 0;
 }
 
-struct estimate_in_step estimate_steps_end(struct estimate_steps *steps) {
+struct estimate_in_step estimate_steps_end(struct estimate_steps *steps, bool within) {
     struct estimate_in_step in_step = {0, 0, 0, 0, 0};
     double n_cores = 0, pairs = 0, compared = 0;
     for (size_t k = 0; k < steps->n_cohorts; k++) {
@@ -116,7 +139,7 @@ struct estimate_in_step estimate_steps_end(struct estimate_steps *steps) {
         }
         n_cores += all.n_cores;
         pairs += all.n_cores * all.n_cores;
-        in_step.excess += all.difference * all.difference / 2 - all.variance;
+        in_step.excess += (all.difference * all.difference / 2 - all.variance) / (within ? cohort->shared : 1);
         in_step.shared += all.n_cores > 0 ? of_change(&all) : 0;
         compared += whole.n_blocks > 1 ? whole.n_cores : 0;
         in_step.alike += whole.n_blocks > 1 ? whole.variance - between(&whole) : 0;

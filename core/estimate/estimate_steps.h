@@ -34,6 +34,7 @@ struct estimate_steps {
     struct estimate_cohort {
         uint64_t end_ns;
         size_t n_cores, first_block, n_blocks;
+        double shared; // of what every slot measures: how much of what cores do in step their contrasts share
     } cohorts[ESTIMATE_COHORTS_MAX];
     size_t n_cohorts;
 };
@@ -65,6 +66,7 @@ static inline void estimate_steps_add(struct estimate_steps *steps, size_t core,
     block->variance += variance;
 }
 
-struct estimate_in_step estimate_steps_end(struct estimate_steps *steps);
+// `within`: of what every slot measures, compared within the round.
+struct estimate_in_step estimate_steps_end(struct estimate_steps *steps, bool within);
 
 #endif

@@ -132,30 +132,71 @@ static struct lanes core_error_of(const struct estimate_terms *terms, const stru
     return effect;
 }
 
+// A step's standard error in a round of the scopes, of a field at this place of the unit: as far as it stays, and as
+// far as it averages out over windows.
+struct steps {
+    struct lanes stays, varies;
+};
+
+static struct steps steps_of(const struct estimate_batch *batch, size_t unit, size_t place) {
+    const struct lanes *rounding = &estimate_rounds_cell(batch->rounds, 0, unit)->rounding;
+    const struct estimate_dither *dither = batch->dither;
+    struct steps steps = {lanes_all(0), lanes_all(0)};
+    struct estimate_part part;
+    size_t at = 0;
+    if (!estimate_dither_knows(dither, unit)) {
+        steps.stays = estimate_batch_sum(batch, rounding, ESTIMATE_CELL_LANES);
+        return steps;
+    }
+    while (estimate_batch_next(batch, &at, &part)) {
+        struct lanes step = rounding[part.block * ESTIMATE_CELL_LANES];
+        struct lanes kept = *estimate_dither_kept(dither, place, part.block), windows = dither->windows[part.block];
+        for (size_t l = 0; l < LANES; l++) {
+            double of = step.of[l] * part.in.of[l];
+            steps.stays.of[l] += of * kept.of[l];
+            steps.varies.of[l] += of * of * (1 - kept.of[l] * kept.of[l]) / windows.of[l];
+        }
+    }
+    steps.stays = estimate_batch_join(batch, &steps.stays);
+    steps.varies = estimate_batch_join(batch, &steps.varies);
+    for (size_t l = 0; l < LANES; l++)
+        steps.varies.of[l] = sqrt(steps.varies.of[l]);
+    return steps;
+}
+
 // The effect of rounding on a metric in the scopes, field by field. A field is rounded the same way wherever it is
 // read, so contributions of one field by several paths add up with their signs, and so do CPUs.
 static void find_rounded(struct estimate_terms *terms, const struct estimate_batch *batch, const struct lanes *sums,
-                         const struct plan_metric *metric, const struct formula *formula) {
+                         size_t index, const struct formula *formula) {
     const struct plan *plan = terms->rows->plan;
+    const struct plan_metric *metric = &plan->metrics[index];
+    const size_t *places = terms->places + terms->first_place[index];
     const struct catalog *catalog = plan->catalog;
     const struct lanes *slopes = terms->slopes;
-    struct lanes *rounded = terms->terms[catalog_metric_named(catalog, metric->metric)].rounded, steps = lanes_all(0);
+    struct estimate_term *term = &terms->terms[catalog_metric_named(catalog, metric->metric)];
     size_t n = n_causes(catalog);
     if (n == 0)
         return; // never written
-    memset(rounded, 0, n * sizeof *rounded);
+    memset(term->rounded, 0, n * sizeof *term->rounded);
+    memset(term->varied, 0, n * sizeof *term->varied);
     for (int cause = 0; cause < CAUSES_OF_CORES && metric->unit == terms->rows->core_unit && metric->unit >= 0; cause++)
-        rounded[cause] = core_error_of(terms, sums, formula, cause);
-    if (metric->unit >= 0)
-        steps = estimate_batch_sum(batch, &estimate_rounds_cell(batch->rounds, 0, (size_t)metric->unit)->rounding,
-                                   ESTIMATE_CELL_LANES);
-    for (size_t i = 0; i < formula->n_variables; i++)
-        if (estimate_is_field(plan, formula->variables[i]))
-            lanes_add_product(&rounded[field_of(catalog, formula->variables[i])], &slopes[i], &steps);
-    for (size_t i = 0; i < formula->n_metrics; i++)
-        for (size_t f = 0; f < n; f++)
-            lanes_add_product(&rounded[f], &slopes[formula->n_variables + i],
-                              &terms->terms[formula->metrics[i]].rounded[f]);
+        term->rounded[cause] = core_error_of(terms, sums, formula, cause);
+    for (size_t i = 0; i < formula->n_variables && metric->unit >= 0; i++) {
+        if (places[i] == 0 || !plan_is_field(plan, formula->variables[i]))
+            continue;
+        size_t field = field_of(catalog, formula->variables[i]);
+        struct steps steps = steps_of(batch, (size_t)metric->unit, places[i]);
+        lanes_add_product(&term->rounded[field], &slopes[i], &steps.stays);
+        lanes_add_product(&term->varied[field], &slopes[i], &steps.varies);
+    }
+    for (size_t i = 0; i < formula->n_metrics; i++) {
+        const struct estimate_term *other = &terms->terms[formula->metrics[i]];
+        const struct lanes *slope = &slopes[formula->n_variables + i];
+        for (size_t f = 0; f < n; f++) {
+            lanes_add_product(&term->rounded[f], slope, &other->rounded[f]);
+            lanes_add_product(&term->varied[f], slope, &other->varied[f]);
+        }
+    }
 }
 
 // The contribution of the counts in the metric's own unit to the differences of residuals on a block of CPUs. Time is
@@ -278,16 +319,21 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
     }
 }
 
-// The standard error from rounding: the fields' are independent.
-static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) {
-    struct lanes floor = lanes_all(0);
-    if (n_fields == 0)
-        return floor;
+// The variance from rounding: the fields' are independent.
+static struct lanes variance_of(const struct lanes *rounded, size_t n_fields) {
+    struct lanes variance = lanes_all(0);
     for (size_t f = 0; f < n_fields; f++)
-        lanes_add_product(&floor, &term->rounded[f], &term->rounded[f]);
-    for (size_t l = 0; l < LANES; l++)
-        floor.of[l] = sqrt(floor.of[l]);
-    return floor;
+        lanes_add_product(&variance, &rounded[f], &rounded[f]);
+    return variance;
+}
+
+// Takes the rounding of fields in: what stays is the floor, and what varies adds to the variance.
+static void add_rounding(const struct estimate_term *term, size_t n_fields, struct estimate_sample *sample) {
+    struct lanes stays = variance_of(term->rounded, n_fields), varies = variance_of(term->varied, n_fields);
+    for (size_t l = 0; l < LANES; l++) {
+        sample->floor.of[l] = sqrt(stays.of[l]);
+        sample->variance.of[l] += varies.of[l];
+    }
 }
 
 // CPUs of a scope with a difference, and the sum of their uncovered shares.
@@ -311,15 +357,15 @@ static void find_common(const struct plan *plan, const struct estimate_batch *ba
                         struct estimate_sample *sample) {
     double n = together->n.of[0], uncovered = n > 0 ? together->uncovered.of[0] / n : 0;
     struct estimate_variance of = estimate_cores_variance(batch->cores, batch->in, batch->steps);
-    struct estimate_in_step in_step = estimate_steps_end(batch->steps);
     bool turns = uncovered > 2 * plan_idle_share(plan); // what counts all the time has no places that balance
+    struct estimate_in_step in_step = estimate_steps_end(batch->steps, !turns);
     sample->variance = of.variance;
     sample->squares = of.squares;
     sample->together.change = lanes_all(turns ? in_step.shared : 0);
     sample->together.balanced = lanes_all(turns ? in_step.balanced : 0);
     sample->together.whole = lanes_all(in_step.whole);
     sample->together.uncovered = lanes_all(uncovered);
-    sample->together.alike = lanes_all(in_step.alike);
+    sample->together.alike = lanes_all(turns ? in_step.alike : 0);
     sample->together.common =
         lanes_all(uncovered > 0 ? in_step.excess / uncovered * plan_idle_share(plan) : 0); // was scaled
 }
@@ -352,8 +398,7 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, metric, mean, sums) : lanes_all(1);
     term->sample.unseen = *unseen;
     add_worst(terms, formula, &term->sample);
-    find_rounded(terms, batch, sums, planned, formula);
-    term->sample.floor = floor_of(term, n_causes(plan->catalog));
+    find_rounded(terms, batch, sums, metric, formula);
     struct together together = take_blocks(terms, batch, metric);
     for (size_t l = 0; l < LANES; l++) // a metric without a value at the point has no difference
         data->of[l] = isnan(terms->value.of[l]) ? 0 : together.n.of[l];
@@ -364,5 +409,6 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     } else {
         find_common(plan, batch, &together, &term->sample);
     }
+    add_rounding(term, n_causes(plan->catalog), &term->sample);
     return &term->sample;
 }

@@ -13,6 +13,7 @@ struct estimate_term {
     struct estimate_sample sample;
     struct lanes rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed; or the first
                                                // two: from the estimate of cores' pipeline slots
+    struct lanes varied[CATALOG_TOPDOWN_MAX];  // of fields: likewise, what averages out over windows, of a round
 };
 
 // Differences of a metric's residuals on a block of CPUs.

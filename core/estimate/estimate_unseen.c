@@ -44,7 +44,7 @@ static void find_same(struct estimate_sizes *sizes, size_t u, size_t *n) {
     double most = 0;
     size_t best = unit->n_events;
     for (size_t i = 0; i < unit->n_events; i++) {
-        double told = estimate_is_field(rows->plan, unit->events[i]) ? 0 : told_by_others(rows, u, unit->events[i]);
+        double told = plan_is_field(rows->plan, unit->events[i]) ? 0 : told_by_others(rows, u, unit->events[i]);
         best = told > most ? i : best;
         most = fmax(told, most);
     }

@@ -164,6 +164,11 @@ static inline bool plan_group_stands(const struct plan *plan, unsigned group) {
     return plan_unit_stands(plan, plan->groups[group].unit);
 }
 
+// True for a field of PERF_METRICS.
+static inline bool plan_is_field(const struct plan *plan, unsigned event) {
+    return plan->catalog->events[event].topdown && plan->needs[event].free;
+}
+
 // True if both count the same events.
 bool plan_group_same(const struct plan_group *a, const struct plan_group *b);
 
