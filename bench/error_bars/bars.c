@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 static const double LEAST = 0.93, MOST = 0.98, WIDEST = 1.3, ROUNDING = 1e-9;
+static const double ENOUGH_SHARE = 0.0005, ENOUGH_RELATIVE = 0.002;
 
 void bars_free(struct bars_cell *cell) {
     free(cell->errors);
@@ -81,4 +82,8 @@ bool bars_is_too_sure(const struct bars_summary *summary) { return summary->insi
 
 bool bars_is_too_wide(const struct bars_summary *summary) {
     return summary->half > WIDEST * summary->wanted + ROUNDING;
+}
+
+bool bars_is_narrow_enough(const struct bars_summary *summary, enum host_class of) {
+    return summary->half <= (of == HOST_LEVEL1 ? ENOUGH_SHARE : ENOUGH_RELATIVE);
 }
