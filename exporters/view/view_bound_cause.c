@@ -30,7 +30,7 @@ bool view_bound_cause_text(const struct snapshot *snapshot, const struct verdict
         text_format(out, " Most likely: %s, %.3g %% of %s. %s", view_title(&metrics[cause->metric]), 100 * cause->share,
                     view_whole(&metrics[cause->metric]), metrics[cause->metric].meaning);
     else if (cause->kind == CAUSE_EXECUTION)
-        text_format(out, " Misses of caches and TLBs are too few for it: at least %.2g %% wait for execution. %s",
+        text_format(out, " Misses of caches and TLBs are too few for it: at least %.0f %% wait for execution. %s",
                     100 * cause->share, CAUSES[cause->kind].advice);
     else if (cause->kind == CAUSE_OPEN)
         text_string(out, " Misses of several levels are enough for it, and no event tells these apart.");

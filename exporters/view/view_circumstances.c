@@ -29,7 +29,7 @@ static void put_outliers(const struct snapshot *snapshot, const struct outliers 
 
 static void put_slow(const struct circumstances *circumstances, double maximum_hz, struct text *out) {
     text_format(out,
-                "The clock is slow: the CPUs are %.2g %% busy and run at %.2f GHz of at most %.2f GHz. Look at power "
+                "The clock is slow: the CPUs are %.0f %% busy and run at %.2f GHz of at most %.2f GHz. Look at power "
                 "and temperature limits, and at the frequency governor.",
                 100 * circumstances->utilisation, circumstances->hertz / GIGA, maximum_hz / GIGA);
 }
