@@ -16,7 +16,11 @@ struct around {
     double *excess;   // above the median, of the metric in which the CPU is farthest away; 0: no outlier
     unsigned *metric; // that metric, by CPU
     double *usual;    // its median, by CPU
-    int busy, hertz;  // places of these metrics in the plan; -1: not measured
+    double *cycles;   // total of clock cycles, by CPU, when cores last ended a round
+    double *ran;      // share of the busiest CPU's clock cycles since the round before, by CPU; NaN: not known
+    // places of these metrics in the plan; -1: not measured
+    int busy, hertz;
+    int ipc; // whose denominator is clock cycles
 };
 
 // ---- metrics ----
@@ -39,6 +43,29 @@ static double of_cpu(const struct snapshot *snapshot, size_t cpu, int place) {
 }
 
 // ---- how busy, how fast ----
+
+// Where no metric tells for how long CPUs sleep, their clock cycles tell which of them do next to nothing.
+static void note_cycles(struct around *around, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double most = 0;
+    if (around->ipc < 0 || snapshot->within_round)
+        return;
+    for (size_t c = 0; c < layout->topology->n_cpus; c++) {
+        size_t scope = snapshot_scope_cpu(layout, c);
+        double total = snapshot->values[snapshot_denominator(layout, scope, (size_t)around->ipc)];
+        around->ran[c] = total - around->cycles[c];
+        around->cycles[c] = isnan(total) ? around->cycles[c] : total;
+        most = fmax(most, around->ran[c]);
+    }
+    for (size_t c = 0; c < layout->topology->n_cpus; c++)
+        around->ran[c] = most > 0 ? around->ran[c] / most : (double)NAN;
+}
+
+// The share of its time in which a CPU was awake, else of the busiest CPU's cycles; NaN: neither is known.
+static double busy_of(const struct around *around, const struct snapshot *snapshot, size_t cpu) {
+    double busy = of_cpu(snapshot, cpu, around->busy);
+    return isnan(busy) ? around->ran[cpu] : busy;
+}
 
 static double limit_hertz(const struct snapshot_layout *layout) {
     double maximum = layout->topology->maximum_frequency_hz;
@@ -84,17 +111,20 @@ static double spread_of(const struct around *around, size_t n_cpus, double media
     return OF_NORMAL * median_of(around->sorted, n);
 }
 
-// Reads a metric of all CPUs that do something. Returns of how many.
+// Reads a metric of all CPUs that do something. Returns of how many; 0 if none can be far from the median.
 static size_t read_values(struct around *around, const struct snapshot *snapshot, size_t place) {
+    double least = INFINITY, most = -INFINITY;
     size_t n = 0;
     for (size_t c = 0; c < snapshot->layout->topology->n_cpus; c++) {
         double value = of_cpu(snapshot, c, (int)place);
-        bool asleep = of_cpu(snapshot, c, around->busy) < AROUND_IDLE;
+        bool asleep = busy_of(around, snapshot, c) < AROUND_IDLE;
         around->values[c] = asleep ? (double)NAN : value;
         if (!isnan(around->values[c]))
             around->sorted[n++] = value;
+        least = fmin(least, around->values[c]);
+        most = fmax(most, around->values[c]);
     }
-    return n;
+    return most - least > OUTLIERS_ABOVE ? n : 0;
 }
 
 static void judge_metric(struct around *around, const struct snapshot *snapshot, unsigned metric, size_t place) {
@@ -166,7 +196,7 @@ static void gather(const struct around *around, struct tree *tree, const struct 
     for (size_t c = 0; c < topology->n_cpus; c++) {
         if (!(around->excess[c] > 0) || around->metric[c] != metric)
             continue;
-        double busy = of_cpu(snapshot, c, around->busy);
+        double busy = busy_of(around, snapshot, c);
         farthest = out->n == 0 || around->excess[c] > around->excess[farthest] ? c : farthest;
         out->slots += around->excess[c] * (isnan(busy) ? 1 : busy);
         out->usual = around->usual[c];
@@ -219,15 +249,20 @@ struct around *around_new(const struct snapshot_layout *layout) {
     struct around *around = calloc(1, sizeof *around);
     if (!around)
         return NULL;
-    around->values = calloc(4 * n, sizeof *around->values);
+    around->values = calloc(6 * n, sizeof *around->values);
     around->metric = calloc(n, sizeof *around->metric);
     if (!around->values || !around->metric)
         return around_free(around);
     around->sorted = around->values + n;
     around->excess = around->values + 2 * n;
     around->usual = around->values + 3 * n;
+    around->cycles = around->values + 4 * n;
+    around->ran = around->values + 5 * n;
+    for (size_t c = 0; c < n; c++)
+        around->ran[c] = NAN;
     around->busy = place_of(layout, CATALOG_UTILIZATION);
     around->hertz = place_of(layout, CATALOG_FREQUENCY);
+    around->ipc = place_of(layout, CATALOG_IPC);
     return around;
 }
 
@@ -243,6 +278,7 @@ struct around *around_free(struct around *around) {
 void around_fill(struct around *around, struct tree *tree, struct snapshot *snapshot) {
     struct circumstances *out = &snapshot->circumstances;
     *out = (struct circumstances){.n_outliers = 0};
+    note_cycles(around, snapshot);
     find_times(around, snapshot, out);
     if (!snapshot->layout->topology->boxes && tree->n > 0)
         find_outliers(around, tree, snapshot, out);

@@ -17,6 +17,7 @@
 #include "core/diagnosis/bound.h"
 #include "core/diagnosis/cause.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_circumstances.h"
 #include "tests/build/build.h"
 #include "tests/build/shipped.h"
 
@@ -234,6 +235,58 @@ static void test_neither_noise_nor_sleep_nor_a_wide_spread_makes_an_outlier(void
     end(&p);
 }
 
+// The defaults of many CPUs do not measure for how long they sleep. The kernel's ticks on sleeping CPUs are front-end
+// bound.
+static void test_where_nothing_tells_sleep_cpus_that_hardly_run_are_no_outliers(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/neoverse-v2.json");
+    size_t ipc = place_of(&p, "ipc");
+    set_healthy(&p);
+    set(&p, "utilization_ratio", NAN);
+    set_cpu(&p, 4, "frontend_bound_ratio", 0.8);
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 1); // nothing is known of it
+    for (size_t cpu = 0; cpu < CPUS; cpu++)
+        p.snapshot->values[snapshot_denominator(p.layout, snapshot_scope_cpu(p.layout, cpu), ipc)] = 1e12;
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 1);
+    assert_true(fabs(p.snapshot->circumstances.outliers[0].slots - (0.8 - 0.12)) < 1e-9);
+    p.snapshot->values[snapshot_denominator(p.layout, snapshot_scope_cpu(p.layout, 4), ipc)] = 3e10;
+    (void)judge(&p);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    end(&p);
+}
+
+// A CPU that ran for days and now sleeps has most of the cycles since the start, and hardly any of the last round.
+static void test_sleep_is_judged_by_the_last_round(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/neoverse-v2.json");
+    size_t ipc = place_of(&p, "ipc");
+    struct tree *tree = tree_new(p.layout);
+    struct around *around = around_new(p.layout);
+    assert_non_null(tree);
+    assert_non_null(around);
+    set_healthy(&p);
+    set(&p, "utilization_ratio", NAN);
+    set_cpu(&p, 4, "frontend_bound_ratio", 0.8);
+    for (int round = 0; round < 2; round++) {
+        for (size_t cpu = 0; cpu < CPUS; cpu++)
+            p.snapshot->values[snapshot_denominator(p.layout, snapshot_scope_cpu(p.layout, cpu), ipc)] =
+                cpu == 4 ? 1e15 + 1e9 * round : 1e12 * (1 + round);
+        tree_evaluate(tree, p.snapshot, 0);
+        around_fill(around, tree, p.snapshot);
+    }
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    p.snapshot->within_round = true; // nothing new is known
+    around_fill(around, tree, p.snapshot);
+    assert_int_equal(p.snapshot->circumstances.n_outliers, 0);
+    around_free(around);
+    tree_free(tree);
+    end(&p);
+}
+
 // ---- how busy, how fast ----
 
 static void test_a_host_is_idle_only_if_no_cpu_is_busy(void **state) {
@@ -278,6 +331,22 @@ static void test_a_clock_is_slow_only_where_cpus_are_busy(void **state) {
     end(&p);
 }
 
+static void test_full_load_is_100_per_cent(void **state) {
+    (void)state;
+    struct patient p;
+    struct text text = {0};
+    begin(&p, "specs/sapphire-rapids.json");
+    set_healthy(&p);
+    set(&p, "utilization_ratio", 0.998);
+    set(&p, "frequency_hertz", 0.8e9);
+    (void)judge(&p);
+    view_circumstances_before(p.snapshot, &text);
+    text_append(&text, "", 1);
+    assert_non_null(strstr(text.data, "the CPUs are 100 % busy and run at 0.80 GHz of at most 3.90 GHz"));
+    text_free(&text);
+    end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misses_say_what_a_core_without_level_2_waits_for),
@@ -287,6 +356,9 @@ int main(void) {
         cmocka_unit_test(test_vectorised_work_is_done_well_and_stands_before_loads),
         cmocka_unit_test(test_cpus_that_differ_are_named_the_largest_loss_first),
         cmocka_unit_test(test_neither_noise_nor_sleep_nor_a_wide_spread_makes_an_outlier),
+        cmocka_unit_test(test_where_nothing_tells_sleep_cpus_that_hardly_run_are_no_outliers),
+        cmocka_unit_test(test_sleep_is_judged_by_the_last_round),
+        cmocka_unit_test(test_full_load_is_100_per_cent),
         cmocka_unit_test(test_a_host_is_idle_only_if_no_cpu_is_busy),
         cmocka_unit_test(test_a_clock_is_slow_only_where_cpus_are_busy),
     };
