@@ -8,6 +8,7 @@
 
 #include "core/diagnosis/around.h"
 #include "core/diagnosis/bound.h"
+#include "core/diagnosis/phases.h"
 
 // A time in which the scope had one verdict.
 struct spell {
@@ -23,6 +24,7 @@ struct course {
     unsigned rounds;
     uint64_t known_ns; // last time with a verdict
     bool unseen;       // it is not known what came before the next verdict
+    struct phases phases;
 };
 
 // A node of the decision tree, for the host.
@@ -46,7 +48,8 @@ static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosi
 // ---- since when ----
 
 static void course_begin(struct course *course) {
-    *course = (struct course){.held = NO_SPELL, .rival = NO_SPELL, .unseen = true};
+    struct phases phases = course->phases;
+    *course = (struct course){.held = NO_SPELL, .rival = NO_SPELL, .unseen = true, .phases = phases};
 }
 
 // A verdict that begins with this snapshot.
@@ -143,6 +146,9 @@ static void judge_scope(struct diagnosis *diagnosis, struct snapshot *snapshot, 
     verdict->now = bound_find(diagnosis->tree);
     int metric = verdict_metric(&verdict->now);
     verdict->now.since = settles ? course_take(course, metric, snapshot) : course_look(course, metric, snapshot);
+    if (settles)
+        phases_take(&course->phases, diagnosis->tree, &verdict->now, snapshot->start_ns, snapshot->end_ns);
+    verdict->phases = phases_tell(&course->phases);
     verdict->lasting = lasting_of(diagnosis, scope, &verdict->now);
     write_lasting(&verdict->lasting, scope, snapshot);
 }
@@ -252,6 +258,8 @@ static void continue_course(struct course *course, const struct course *old, con
     *course = *old;
     course->held = continue_spell(old->held, before, catalog);
     course->rival = continue_spell(old->rival, before, catalog);
+    if (before != catalog)
+        course->phases.n = 0;
 }
 
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old) {

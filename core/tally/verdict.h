@@ -62,10 +62,31 @@ struct verdict_lasting {
     bool certain; // the last round gives the same one, and its intervals leave no doubt of it
 };
 
+// What it was bound by before, by roots of the tree (core/diagnosis/phases.h).
+struct verdict_phases {
+    int usual, other, now; // most of the time; second to that; at last. Of the catalog; VERDICT_NOTHING_HIGH; or none:
+                           // VERDICT_NOT_KNOWN
+    double usual_share, other_share; // of the time
+    double seconds, now_seconds;     // of which that is; since the last change
+    unsigned changes;
+    bool swings; // it changes again and again between these two
+};
+
 struct verdict_scope {
     struct verdict now;
     struct verdict_lasting lasting;
+    struct verdict_phases phases;
 };
+
+static inline struct verdict_phases verdict_phases_unknown(void) {
+    return (struct verdict_phases){.usual = VERDICT_NOT_KNOWN,
+                                   .other = VERDICT_NOT_KNOWN,
+                                   .now = VERDICT_NOT_KNOWN,
+                                   .usual_share = NAN,
+                                   .other_share = NAN,
+                                   .seconds = NAN,
+                                   .now_seconds = NAN};
+}
 
 static inline struct verdict_since verdict_since_unknown(void) {
     return (struct verdict_since){.seconds = NAN, .unwatched_seconds = NAN};
@@ -78,7 +99,8 @@ static inline struct verdict_scope verdict_unknown(int missing) {
                                           .missing = missing,
                                           .since = verdict_since_unknown(),
                                           .cause = {.metric = -1, .share = NAN}},
-                                  .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()}};
+                                  .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()},
+                                  .phases = verdict_phases_unknown()};
 }
 
 // True if the scope is bound by something: the path's metrics are high.

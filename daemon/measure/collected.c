@@ -272,6 +272,8 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     write_totals(collected, out);
     if (bound_fill(out) < 0)
         return snapshot_unref(out);
+    for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
+        out->verdicts[scope].phases = collected->last->verdicts[scope].phases;
     *view = collected->view;
     return out;
 }

@@ -33,6 +33,25 @@ static void add_outliers(struct json *json, const struct snapshot *snapshot, con
     json_end_object(json);
 }
 
+static const char *name_of(const struct snapshot *snapshot, int metric) {
+    return metric >= 0 ? snapshot->layout->catalog->metrics[metric].export_name : NULL;
+}
+
+static void add_phases(struct json *json, const struct snapshot *snapshot) {
+    const struct verdict_phases *phases = &snapshot->verdicts[0].phases;
+    json_begin_object(json, "phases");
+    json_bool(json, "swings", phases->swings);
+    json_number(json, "seconds", phases->seconds);
+    json_whole(json, "changes", phases->changes);
+    json_string(json, "usual", name_of(snapshot, phases->usual));
+    json_number(json, "usual_share", phases->usual_share);
+    json_string(json, "other", name_of(snapshot, phases->other));
+    json_number(json, "other_share", phases->other_share);
+    json_string(json, "now", name_of(snapshot, phases->now));
+    json_number(json, "now_seconds", phases->now_seconds);
+    json_end_object(json);
+}
+
 void json_circumstances(struct json *json, const struct snapshot *snapshot) {
     const struct circumstances *of = &snapshot->circumstances;
     json_begin_object(json, "circumstances");
@@ -48,6 +67,7 @@ void json_circumstances(struct json *json, const struct snapshot *snapshot) {
     for (size_t i = 0; i < of->n_outliers; i++)
         add_outliers(json, snapshot, &of->outliers[i]);
     json_end_array(json);
+    add_phases(json, snapshot);
     json_end_object(json);
 }
 
@@ -59,8 +79,7 @@ void json_cause(struct json *json, const struct snapshot *snapshot, const struct
     }
     json_begin_object(json, "cause");
     json_string(json, "kind", view_bound_cause_name(cause->kind));
-    json_string(json, "metric",
-                cause->metric >= 0 ? snapshot->layout->catalog->metrics[cause->metric].export_name : NULL);
+    json_string(json, "metric", name_of(snapshot, cause->metric));
     json_number(json, "share", cause->share);
     json_end_object(json);
 }

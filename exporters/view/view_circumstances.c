@@ -53,6 +53,42 @@ static bool is_full(const struct snapshot *snapshot) {
     return false;
 }
 
+// ---- before ----
+
+static void put_root(const struct snapshot *snapshot, int metric, struct text *out) {
+    text_string(out, metric >= 0 ? view_title(&snapshot->layout->catalog->metrics[metric]) : "nothing that stands out");
+}
+
+static void put_span(double seconds, struct text *out) {
+    if (seconds < 120)
+        text_format(out, "%.0f s", seconds);
+    else
+        text_format(out, "%.0f minutes", seconds / 60);
+}
+
+static void put_phases(const struct snapshot *snapshot, struct text *out) {
+    const struct verdict_phases *phases = &snapshot->verdicts[0].phases;
+    if (phases->swings) {
+        text_string(out, "It swings: ");
+        put_root(snapshot, phases->usual, out);
+        text_format(out, " in %.0f %% of the last ", 100 * phases->usual_share);
+        put_span(phases->seconds, out);
+        text_string(out, ", ");
+        put_root(snapshot, phases->other, out);
+        text_format(out, " in %.0f %%, with a change about every ", 100 * phases->other_share);
+        put_span(phases->seconds / (phases->changes + 1), out);
+        text_string(out, ". A mean describes neither. ");
+    } else if (phases->now != phases->usual && phases->usual_share > 0.5) {
+        text_string(out, "Mostly ");
+        put_root(snapshot, phases->usual, out);
+        text_format(out, " (%.0f %% of the last ", 100 * phases->usual_share);
+        put_span(phases->seconds, out);
+        text_string(out, "); for ");
+        put_span(phases->now_seconds, out);
+        text_string(out, ": ");
+    }
+}
+
 void view_circumstances_before(const struct snapshot *snapshot, struct text *out) {
     const struct circumstances *circumstances = &snapshot->circumstances;
     if (circumstances->idle)
@@ -61,6 +97,7 @@ void view_circumstances_before(const struct snapshot *snapshot, struct text *out
         put_outliers(snapshot, &circumstances->outliers[i], out);
     if (circumstances->n_outliers > 0 && !circumstances->idle)
         text_string(out, "All CPUs together: ");
+    put_phases(snapshot, out);
     if (circumstances->slow && !stands_out(snapshot)) {
         put_slow(circumstances, snapshot->layout->topology->maximum_frequency_hz, out);
         text_string(out, " ");

@@ -455,7 +455,7 @@ static void test_the_log_says_once_what_a_lasting_verdict_is_and_what_comes_next
     assert_int_equal(measuring_said(&m, bound), 0);
     measuring_run_until(&m, 419);
     assert_int_equal(measuring_said(&m, bound), 1);
-    assert_int_equal(measuring_said(&m, "bound by: Back-end bound, "), 1);
+    assert_int_equal(measuring_said(&m, ": Back-end bound, "), 1); // after what was usual before
     assert_int_equal(measuring_said(&m, "L1D_Cache_Effectiveness (not measured)"), 1);
     assert_int_equal(measuring_said(&m, next), 1);
     assert_int_equal(measuring_said(&m, found), 1);

@@ -126,7 +126,8 @@ static void test_the_log_tells_of_another_verdict_no_sooner_than_prometheus(void
     assert_string_equal(said, "");
     one_round(&run, 70, said, sizeof said);
     expect_prometheus(&run, "frontend_bound_ratio");
-    assert_non_null(strstr(said, "what this host is bound by: frontend_bound, 50 %"));
+    assert_non_null(strstr(said, "what this host is bound by: Mostly backend_bound ("));
+    assert_non_null(strstr(said, ": frontend_bound, 50 %"));
     end(&run);
 }
 

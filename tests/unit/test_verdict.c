@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -293,6 +294,80 @@ static void test_sockets_that_the_intervals_do_not_tell_apart_do_not_differ(void
     end(&p);
 }
 
+// ---- phases ----
+
+static void set_roots(struct patient *p, double backend, double frontend) {
+    for (size_t scope = 0; scope <= p->host.topology->n_sockets; scope++) {
+        tree_set(&p->host, p->snapshot, scope, "backend_bound", backend);
+        tree_set(&p->host, p->snapshot, scope, "frontend_bound", frontend);
+    }
+}
+
+static const struct verdict_phases *phases_of(const struct patient *p) { return &p->snapshot->verdicts[0].phases; }
+
+static unsigned metric_of_host(const struct patient *p, const char *name) {
+    return (unsigned)catalog_find_metric(p->host.catalog, name);
+}
+
+static void test_a_host_that_flips_every_4_seconds_swings(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    for (int i = 0; i < 42; i++) { // rounds of 2 s
+        set_roots(&p, i / 2 % 2 == 0 ? 0.6 : 0.1, i / 2 % 2 == 0 ? 0.05 : 0.5);
+        one_round(&p);
+    }
+    assert_true(phases_of(&p)->swings);
+    assert_int_equal(phases_of(&p)->usual, metric_of_host(&p, "backend_bound"));
+    assert_int_equal(phases_of(&p)->other, metric_of_host(&p, "frontend_bound"));
+    assert_int_equal(phases_of(&p)->changes, 20);
+    assert_true(fabs(phases_of(&p)->usual_share - 22. / 42) < 1e-9);
+    assert_true(fabs(phases_of(&p)->seconds - 84) < 1e-6);
+    end(&p);
+}
+
+// Whichever is larger by a little is noise: another verdict of a round, and no phase.
+static void test_roots_that_are_about_as_large_make_no_phases(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    for (int i = 0; i < 40; i++) {
+        set_roots(&p, i % 2 == 0 ? 0.32 : 0.29, 0.3);
+        one_round(&p);
+    }
+    assert_int_equal(phases_of(&p)->changes, 0);
+    for (int i = 0; i < 40; i++) { // around the threshold of 20 %
+        set_roots(&p, i % 2 == 0 ? 0.21 : 0.19, 0.05);
+        one_round(&p);
+    }
+    assert_int_equal(phases_of(&p)->changes, 0);
+    end(&p);
+}
+
+static void test_what_is_usual_is_told_beside_what_is_new(void **state) {
+    (void)state;
+    struct patient p;
+    struct text text = {0};
+    begin(&p);
+    p.host.view.core_type = NULL;
+    for (int i = 0; i < 60; i++) {
+        set_roots(&p, i < 40 ? 0.6 : 0.1, i < 40 ? 0.05 : 0.5);
+        one_round(&p);
+    }
+    const struct shown shown = {.n = 1, .types = {{.view = &p.host.view, .snapshot = p.snapshot}}};
+    assert_false(phases_of(&p)->swings);
+    (void)view_sockets_verdict(&shown, &shown.types[0], &text);
+    text_append(&text, "", 1);
+    assert_non_null(
+        strstr(text.data, "Mostly backend_bound (67 % of the last 2 minutes); for 40 s: frontend_bound, 50 %"));
+    text_free(&text);
+    for (int i = 0; i < 450; i++) // a quarter of an hour later nothing else is remembered
+        one_round(&p);
+    assert_int_equal(phases_of(&p)->usual, metric_of_host(&p, "frontend_bound"));
+    assert_true(phases_of(&p)->usual_share == 1);
+    end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sockets_verdict_is_the_last_node_of_its_path),
@@ -305,6 +380,9 @@ int main(void) {
         cmocka_unit_test(test_the_answers_that_a_host_may_give_are_known_before_it_gives_one),
         cmocka_unit_test(test_sockets_that_are_bound_by_different_things_are_named),
         cmocka_unit_test(test_sockets_that_the_intervals_do_not_tell_apart_do_not_differ),
+        cmocka_unit_test(test_a_host_that_flips_every_4_seconds_swings),
+        cmocka_unit_test(test_roots_that_are_about_as_large_make_no_phases),
+        cmocka_unit_test(test_what_is_usual_is_told_beside_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

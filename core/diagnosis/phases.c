@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnosis/phases.h"
+
+#include <math.h>
+
+#include "core/diagnosis/diagnosis.h"
+
+static int root_of(const struct verdict *verdict) {
+    return verdict_high(verdict) ? (int)verdict->path[0] : VERDICT_NOTHING_HIGH;
+}
+
+// True if the round leaves no doubt that the spell of `before` is over.
+static bool is_clear(struct tree *tree, int before, int now) {
+    if (before < 0)
+        return judge_high_scaled(tree->judge, (unsigned)now, DIAGNOSIS_LOW_SHARE) == JUDGE_YES;
+    if (now < 0)
+        return judge_high_scaled(tree->judge, (unsigned)before, 1 / DIAGNOSIS_LOW_SHARE) == JUDGE_NO;
+    return judge_value(tree->judge, (unsigned)now) >= judge_value(tree->judge, (unsigned)before) + PHASES_LARGER;
+}
+
+static struct phases_spell *newest_of(struct phases *phases) {
+    return phases->n > 0 ? &phases->spells[phases->newest] : NULL;
+}
+
+void phases_take(struct phases *phases, struct tree *tree, const struct verdict *verdict, uint64_t start_ns,
+                 uint64_t end_ns) {
+    int metric = root_of(verdict);
+    struct phases_spell *newest = newest_of(phases);
+    if (verdict_metric(verdict) == VERDICT_NOT_KNOWN)
+        return;
+    if (newest && (newest->metric == metric || !is_clear(tree, newest->metric, metric))) {
+        newest->ended_ns = end_ns;
+        return;
+    }
+    phases->newest = phases->n == 0 ? 0 : (phases->newest + 1) % PHASES_SPELLS;
+    phases->n += phases->n < PHASES_SPELLS;
+    phases->spells[phases->newest] = (struct phases_spell){metric, start_ns, end_ns};
+}
+
+// The i-th last spell.
+static const struct phases_spell *spell_of(const struct phases *phases, size_t i) {
+    return &phases->spells[(phases->newest + PHASES_SPELLS - i) % PHASES_SPELLS];
+}
+
+static uint64_t time_of(const struct phases *phases, size_t n, int metric, uint64_t from_ns) {
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct phases_spell *spell = spell_of(phases, i);
+        uint64_t begun_ns = spell->begun_ns > from_ns ? spell->begun_ns : from_ns;
+        sum_ns += spell->metric == metric ? spell->ended_ns - begun_ns : 0;
+    }
+    return sum_ns;
+}
+
+// The metric that was longest, other than `but`.
+static int longest_of(const struct phases *phases, size_t n, uint64_t from_ns, int but, uint64_t *ns) {
+    int found = VERDICT_NOT_KNOWN;
+    *ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        int metric = spell_of(phases, i)->metric;
+        uint64_t each_ns = time_of(phases, n, metric, from_ns);
+        if (metric != but && each_ns > *ns) {
+            found = metric;
+            *ns = each_ns;
+        }
+    }
+    return found;
+}
+
+struct verdict_phases phases_tell(const struct phases *phases) {
+    struct verdict_phases told = verdict_phases_unknown();
+    if (phases->n == 0)
+        return told;
+    const struct phases_spell *newest = spell_of(phases, 0);
+    uint64_t from_ns = newest->ended_ns > PHASES_NS ? newest->ended_ns - PHASES_NS : 0, usual_ns, other_ns, all_ns = 0;
+    size_t n = 1;
+    while (n < phases->n && spell_of(phases, n)->ended_ns > from_ns)
+        n++;
+    for (size_t i = 0; i < n; i++)
+        all_ns += time_of(phases, i + 1, spell_of(phases, i)->metric, from_ns) -
+                  time_of(phases, i, spell_of(phases, i)->metric, from_ns);
+    told.usual = longest_of(phases, n, from_ns, VERDICT_NOT_KNOWN, &usual_ns);
+    told.other = longest_of(phases, n, from_ns, told.usual, &other_ns);
+    told.now = newest->metric;
+    told.seconds = (double)all_ns * 1e-9;
+    told.now_seconds = (double)(newest->ended_ns - newest->begun_ns) * 1e-9;
+    told.usual_share = (double)usual_ns / (double)all_ns;
+    told.other_share = (double)other_ns / (double)all_ns;
+    told.changes = (unsigned)n - 1;
+    told.swings = told.changes >= PHASES_CHANGES && told.other_share >= PHASES_SWINGS;
+    return told;
+}
