@@ -273,7 +273,8 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     if (bound_fill(out) < 0)
         return snapshot_unref(out);
     for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
-        out->verdicts[scope].phases = collected->last->verdicts[scope].phases;
+        if (collected->last->verdicts[scope].phases.swings) // else it is of the last spell, and the verdict of all
+            out->verdicts[scope].phases = collected->last->verdicts[scope].phases;
     *view = collected->view;
     return out;
 }

@@ -9,18 +9,19 @@ static const double GIGA = 1e9;
 
 // ---- CPUs that differ ----
 
-static void put_share(const struct catalog_metric *metric, double share, struct text *out) {
-    text_format(out, "%s, %.3g %% of their %s", view_title(metric), 100 * share, view_whole(metric));
+static void put_share(const struct outliers *of, const struct catalog_metric *metric, double share, struct text *out) {
+    text_format(out, "%s, %.3g %% of %s %s", view_title(metric), 100 * share, of->n == 1 ? "its" : "their",
+                view_whole(metric));
 }
 
 static void put_outliers(const struct snapshot *snapshot, const struct outliers *of, struct text *out) {
     const struct catalog_metric *metrics = snapshot->layout->catalog->metrics;
     view_bound_cpus(snapshot, of, out);
     text_string(out, of->n == 1 ? " differs: " : " differ: ");
-    put_share(&metrics[of->metric], of->share, out);
+    put_share(of, &metrics[of->metric], of->share, out);
     if (of->last != of->metric && isfinite(of->last_share)) {
         text_string(out, "; in it ");
-        put_share(&metrics[of->last], of->last_share, out);
+        put_share(of, &metrics[of->last], of->last_share, out);
     }
     text_format(out, " (in the median CPU %.3g %%). ", 100 * of->usual);
 }
@@ -66,6 +67,12 @@ static void put_span(double seconds, struct text *out) {
         text_format(out, "%.0f minutes", seconds / 60);
 }
 
+// By what the verdict that follows begins.
+static int root_of(const struct snapshot *snapshot) {
+    const struct verdict *verdict = &snapshot->verdicts[0].now;
+    return stands_out(snapshot) ? (int)verdict->path[0] : verdict->n > 0 ? VERDICT_NOTHING_HIGH : VERDICT_NOT_KNOWN;
+}
+
 static void put_phases(const struct snapshot *snapshot, struct text *out) {
     const struct verdict_phases *phases = &snapshot->verdicts[0].phases;
     if (phases->swings) {
@@ -78,7 +85,7 @@ static void put_phases(const struct snapshot *snapshot, struct text *out) {
         text_format(out, " in %.0f %%, with a change about every ", 100 * phases->other_share);
         put_span(phases->seconds / (phases->changes + 1), out);
         text_string(out, ". A mean describes neither. ");
-    } else if (phases->now != phases->usual && phases->usual_share > 0.5) {
+    } else if (phases->now != phases->usual && phases->now == root_of(snapshot) && phases->usual_share > 0.5) {
         text_string(out, "Mostly ");
         put_root(snapshot, phases->usual, out);
         text_format(out, " (%.0f %% of the last ", 100 * phases->usual_share);
@@ -97,11 +104,11 @@ void view_circumstances_before(const struct snapshot *snapshot, struct text *out
         put_outliers(snapshot, &circumstances->outliers[i], out);
     if (circumstances->n_outliers > 0 && !circumstances->idle)
         text_string(out, "All CPUs together: ");
-    put_phases(snapshot, out);
     if (circumstances->slow && !stands_out(snapshot)) {
         put_slow(circumstances, snapshot->layout->topology->maximum_frequency_hz, out);
         text_string(out, " ");
     }
+    put_phases(snapshot, out);
 }
 
 void view_circumstances_after(const struct snapshot *snapshot, struct text *out) {

@@ -347,6 +347,36 @@ static void test_full_load_is_100_per_cent(void **state) {
     end(&p);
 }
 
+static void assert_before(struct patient *p, const char *expected) {
+    struct text text = {0};
+    view_circumstances_before(p->snapshot, &text);
+    text_append(&text, "", 1);
+    assert_string_equal(text.data, expected);
+    text_free(&text);
+}
+
+// "For 40 s: X" stands only before a verdict that is X, and a single CPU has its own slots.
+static void test_words_before_a_verdict_fit_the_verdict(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    int backend = catalog_find_metric(p.catalog, "tma_backend_bound");
+    set_healthy(&p);
+    set_cpu(&p, 4, "backend_bound_ratio", 0.8);
+    (void)judge(&p);
+    assert_before(&p, "CPU 4 of socket 0 differs: Back-end bound, 80 % of its pipeline slots (in the median CPU 18 %). "
+                      "All CPUs together: ");
+    set_healthy(&p);
+    (void)judge(&p);
+    p.snapshot->verdicts[0].phases = (struct verdict_phases){
+        .usual = backend, .now = VERDICT_NOTHING_HIGH, .usual_share = 0.8, .seconds = 600, .now_seconds = 40};
+    assert_before(&p, "Mostly Back-end bound (80 % of the last 10 minutes); for 40 s: ");
+    set(&p, "backend_bound_ratio", 0.5); // by less than what ends the spell
+    (void)judge(&p);
+    assert_before(&p, "");
+    end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misses_say_what_a_core_without_level_2_waits_for),
@@ -359,6 +389,7 @@ int main(void) {
         cmocka_unit_test(test_where_nothing_tells_sleep_cpus_that_hardly_run_are_no_outliers),
         cmocka_unit_test(test_sleep_is_judged_by_the_last_round),
         cmocka_unit_test(test_full_load_is_100_per_cent),
+        cmocka_unit_test(test_words_before_a_verdict_fit_the_verdict),
         cmocka_unit_test(test_a_host_is_idle_only_if_no_cpu_is_busy),
         cmocka_unit_test(test_a_clock_is_slow_only_where_cpus_are_busy),
     };
