@@ -363,6 +363,15 @@ def test_a_host_that_waits_for_code_is_told_after_half_an_hour():
     check_alert(changes, 55, 70, {("TopdowndFrontendBound", "web-1", "web", "frontend_bound")})
 
 
+def test_a_host_that_hardly_runs_has_nothing_to_fix():
+    for category, about_it in (("frontend_bound", {}), ("backend_bound", ratio(about(), "ll_cache_mpki", "reads", (1e7, 2e9, 120)))):
+        shares = {**LEVEL1, "retiring": 0.2, category: 0.5}
+        changes = level1(about(), (shares, SLOTS, 120)) | bound(about(), f"{category}_ratio", category, 120) | about_it
+        idle, busy = (ratio(about(), "utilization_ratio", "cnt_cycles", (4 * share, 4, 120)) for share in (0.05, 0.15))
+        assert Rules(host() | changes | idle).firing(70) == [set()], category
+        assert len(Rules(host() | changes | busy).firing(70)[0]) == 1, category
+
+
 def test_a_minute_without_the_bottleneck_begins_the_half_hour_anew():
     front = {**LEVEL1, "retiring": 0.3, "frontend_bound": 0.4}
     changes = level1(about(), (front, SLOTS, 25), (LEVEL1, SLOTS, 10), (front, SLOTS, 85)) | bound(
