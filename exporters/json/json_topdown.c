@@ -9,8 +9,8 @@
 #include "core/diagnosis/bound.h"
 #include "core/diagnosis/next.h"
 #include "exporters/json/json.h"
-#include "exporters/json/json_parts.h"
 #include "exporters/json/json_circumstances.h"
+#include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
@@ -136,7 +136,8 @@ static struct verdict verdict_of(const struct scene *scene) {
 }
 
 static void add_bound(struct json *json, const struct scene *scene) {
-    struct verdict verdict = verdict_of(scene);
+    struct verdict found = verdict_of(scene);
+    struct verdict verdict = view_waits_settle(scene->shown, scene->snapshot, &found, scene->scope);
     if (verdict.n == 0) {
         json_null(json, "bound");
         json_string(json, "bound_reason", view_bound_reason(scene->view, &verdict, scene->snapshot, scene->scope).text);

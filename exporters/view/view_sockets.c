@@ -30,15 +30,15 @@ void view_sockets_text(const struct shown *shown, const struct snapshot *snapsho
 
 bool view_sockets_verdict(const struct shown *shown, const struct shown_type *type, struct text *out) {
     const struct snapshot *snapshot = type->snapshot;
-    const struct verdict *verdict = &snapshot->verdicts[0].now;
+    struct verdict verdict = view_waits_settle(shown, snapshot, &snapshot->verdicts[0].now, 0);
     bool differ = bound_sockets_differ(snapshot);
     view_circumstances_before(snapshot, out);
-    view_bound_text(type->view, verdict, snapshot, 0, out);
+    view_bound_text(type->view, &verdict, snapshot, 0, out);
     if (differ) {
         text_string(out, " ");
         view_sockets_text(shown, snapshot, out);
     } else {
-        view_waits_text(shown, snapshot, verdict, 0, out);
+        view_waits_text(shown, snapshot, &verdict, 0, out);
     }
     view_circumstances_after(snapshot, out);
     return differ;

@@ -94,6 +94,16 @@ bool view_waits_judge(const struct shown *shown, const struct snapshot *snapshot
     return judge(shown, snapshot, verdict, scope, out, &alike);
 }
 
+struct verdict view_waits_settle(const struct shown *shown, const struct snapshot *snapshot,
+                                 const struct verdict *verdict, size_t scope) {
+    struct verdict settled = *verdict;
+    struct view_waits waits;
+    if (verdict->cause.kind == CAUSE_EXECUTION && view_waits_judge(shown, snapshot, verdict, scope, &waits) &&
+        waits.lack == WAITS_LACK_BANDWIDTH)
+        settled.cause = (struct verdict_cause){.kind = CAUSE_NONE, .metric = -1, .share = NAN};
+    return settled;
+}
+
 // ---- for people ----
 
 void view_waits_put_beyond(double peak, const char *peak_from, struct text *out) {

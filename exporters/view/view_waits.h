@@ -28,9 +28,15 @@ struct view_waits {
 bool view_waits_judge(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
                       size_t scope, struct view_waits *out);
 
-// Appends the same as a sentence after a space, or nothing: " The memory moves 267.4 GB/s, 87 % of its peak and near
-// it: bandwidth." Where sockets lack different things, one for each. Where more was moved than the peak: " The memory
-// moves 92.0 GB/s, more than its stated peak of 50.0 GB/s, so that peak (uncore.peak) must be wrong."
+// The verdict without a cause that the memory contradicts. Prefetchers hide misses, and many cores count those of loads
+// alone: where the memory moves nearly its peak, few misses do not tell that the back end waits for execution.
+struct verdict view_waits_settle(const struct shown *shown, const struct snapshot *snapshot,
+                                 const struct verdict *verdict, size_t scope);
+
+// Appends what view_waits_judge finds as a sentence after a space, or nothing: " The memory moves 267.4 GB/s, 87 % of
+// its peak and near it: bandwidth." Where sockets lack different things, one for each. Where more was moved than the
+// peak: " The memory moves 92.0 GB/s, more than its stated peak of 50.0 GB/s, so that peak (uncore.peak) must be
+// wrong."
 void view_waits_text(const struct shown *shown, const struct snapshot *snapshot, const struct verdict *verdict,
                      size_t scope, struct text *out);
 

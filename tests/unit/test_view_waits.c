@@ -272,6 +272,25 @@ static void test_nothing_is_said_where_it_is_not_about_memory_or_not_known(void 
     end(&p);
 }
 
+// Prefetchers hide the misses of a stream, so that there are too few of them for what the cores wait.
+static void test_near_the_peak_few_misses_do_not_tell_of_execution(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    set_waits(&p, "memory_bound", WAITS_BACK_END);
+    struct verdict verdict = p.of_cores->verdicts[0].now;
+    verdict.cause = (struct verdict_cause){.kind = CAUSE_EXECUTION, .metric = -1, .share = 0.4};
+    move(&p, 90, 90);
+    assert_int_equal(view_waits_settle(&p.shown, p.of_cores, &verdict, 0).cause.kind, CAUSE_NONE);
+    move(&p, 5, 5);
+    assert_int_equal(view_waits_settle(&p.shown, p.of_cores, &verdict, 0).cause.kind, CAUSE_EXECUTION);
+    assert_int_equal(view_waits_settle(NULL, p.of_cores, &verdict, 0).cause.kind, CAUSE_EXECUTION);
+    verdict.cause.kind = CAUSE_MEMORY;
+    move(&p, 90, 90);
+    assert_int_equal(view_waits_settle(&p.shown, p.of_cores, &verdict, 0).cause.kind, CAUSE_MEMORY);
+    end(&p);
+}
+
 static void test_the_hosts_answer_and_that_of_sockets_that_differ_say_it(void **state) {
     (void)state;
     struct patient p;
@@ -392,6 +411,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_is_concluded_from_an_unknown_peak),
         cmocka_unit_test(test_a_peak_that_more_than_it_was_moved_is_told_to_be_wrong_with_what_states_it),
         cmocka_unit_test(test_nothing_is_said_where_it_is_not_about_memory_or_not_known),
+        cmocka_unit_test(test_near_the_peak_few_misses_do_not_tell_of_execution),
         cmocka_unit_test(test_the_hosts_answer_and_that_of_sockets_that_differ_say_it),
         cmocka_unit_test(test_the_answer_for_all_core_types_says_it_once),
         cmocka_unit_test(test_the_log_says_it_of_what_was_newest),
