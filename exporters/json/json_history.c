@@ -25,8 +25,19 @@ static void add_counted(struct json *json, const struct memory_metric_words *met
     json_string(json, "definition", metric->definition);
 }
 
-// A share is no less than 0 and no more than 1, and what has no sign is no less than 0. Four digits say enough of where
-// an interval ends.
+// In few digits, at least four: an interval says where it ends to a twentieth of its margin.
+static double in_few_digits(double end, double margin) {
+    for (int digits = 4; digits < 15; digits++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "%.*g", digits, end);
+        double near = strtod(text, NULL);
+        if (fabs(near - end) <= margin / 20)
+            return near;
+    }
+    return end;
+}
+
+// A share is no less than 0 and no more than 1, and what has no sign is no less than 0.
 static double end_of(const struct view_history_series *series, size_t i, int side) {
     double value = series->values[i], end = value + side * series->margins[i];
     bool share = series->view && view_metric(series->view, series->metric)->domain != METRIC_OTHER;
@@ -34,9 +45,7 @@ static double end_of(const struct view_history_series *series, size_t i, int sid
         return 0;
     if (!isfinite(end) || end == value)
         return end;
-    char text[32];
-    (void)snprintf(text, sizeof text, "%.4g", end);
-    end = strtod(text, NULL);
+    end = in_few_digits(end, series->margins[i]);
     return share && value <= 1 && end > 1 ? 1 : end;
 }
 
