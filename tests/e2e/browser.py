@@ -8,6 +8,7 @@ address that it asks for, is kept for the test to judge.
 import base64
 import json
 import os
+import re
 import select
 import subprocess
 import tempfile
@@ -19,6 +20,7 @@ COMMAND = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable
            "--disable-component-update", "--hide-scrollbars", "--remote-debugging-pipe"]
 KEYS = {"Tab": (9, None), "Enter": (13, "\r"), "Space": (32, " "), "ArrowRight": (39, None), "ArrowLeft": (37, None), "ArrowDown": (40, None),
         "ArrowUp": (38, None), "Home": (36, None), "End": (35, None), "Escape": (27, None)}
+BUSY = re.compile(r"status of (429|503)\b|net::ERR_(SOCKET|CONNECTION|EMPTY|TIMED)")  # of a machine with much to do: the page asks again
 LOOK_AGAIN = 0.05  # seconds
 SECONDS_TO_END = 20
 
@@ -125,7 +127,7 @@ class Tab:
             self.said.append(str([argument.get("value") for argument in parameters["args"]]))
         elif method == "Runtime.exceptionThrown":
             self.said.append(json.dumps(parameters["exceptionDetails"])[:1000])
-        elif method == "Log.entryAdded":
+        elif method == "Log.entryAdded" and not BUSY.search(parameters["entry"]["text"]):
             self.said.append(json.dumps(parameters["entry"])[:1000])
         elif method == "Network.requestWillBeSent":
             self.asked.append(parameters["request"]["url"])

@@ -173,7 +173,7 @@ def test_sockets_that_differ_are_listed_worst_first():
         rows = tab.do("[...document.querySelectorAll('#where li b')].map((e) => e.textContent)")
         rows = [row for row in rows if row.startswith("Socket")]
         assert exceeded and rows[0] == f"Socket {exceeded[0]}", (rows, sockets)
-        if daemon.json("/api/v1/topdown")["bound"]["sockets_differ"]:
+        if e2e.wait_for(lambda: daemon.json("/api/v1/topdown")["bound"], "a verdict")["sockets_differ"]:
             assert re.match("Socket 0: .* %, socket 1: .* %$|.* on CPUs? .* of their pipeline slots$", tab.do(VERDICT)), tab.do(VERDICT)
 
 
@@ -207,9 +207,13 @@ def test_when_topdownd_is_gone_the_page_says_so_and_goes_on_when_it_is_back():
             assert tab.do(VERDICT) == verdict and tab.do("document.getElementById('state').textContent") == "no answer"
             tab.do("scrollTo(0, 1e6)")
             assert tab.do("document.getElementById('trouble').getBoundingClientRect().top >= 0"), "out of sight"
+            tab.do("location.hash = 'trust'; 0")  # a view whose module was not loaded before
+            tab.wait("document.querySelector('nav [aria-current=page]').textContent === 'Trust'", "the tab")
+            assert tab.do("document.getElementById('trouble')?.textContent") == said
         with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=yaml) as daemon:
             waited(daemon)
             tab.wait("!document.getElementById('trouble') && document.getElementById('state').textContent.startsWith('live')", "values again")
+            tab.wait("document.getElementById('coverage-section')", "the view that was chosen meanwhile")
         return said
 
 
@@ -369,7 +373,7 @@ def test_without_a_script_there_is_a_link_to_the_short_page():
     with shown(f"sim:{STEADY}", script=False) as (daemon, tab):
         assert tab.asked[0].endswith("/") and 'href="plain"' in e2e.fetch(daemon.port, "/").text()
         short = opened(tab.browser, daemon, "plain", size=PHONE, script=False)
-        page = e2e.fetch(daemon.port, "/plain").text()
+        page = e2e.wait_for(lambda: (text := e2e.fetch(daemon.port, "/plain").text()) and "perf record" in text and text, "a verdict")
         assert all(part in page for part in ("What this host is bound by", "Pipeline slots in the last round", "perf record", "socket 1", 'href="api/v1/topdown"')), page
         data = short.ask("Page.captureScreenshot", format="jpeg", quality=10)["data"]  # it has been drawn
         assert not short.said, short.said

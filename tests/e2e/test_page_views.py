@@ -147,7 +147,12 @@ def test_cpus_that_differ_come_first_and_one_finding_is_one_row():
 
 def test_where_all_cpus_do_the_same_none_differs():
     with shown(f"sim:{STEADY}", "where?metric=ipc") as (_, tab):
-        return tab.wait("(s => /No CPU differs: all 8 are near 1.5 per cycle/.test(s) && s)(document.getElementById('outliers-section').innerText)", "that none differs")
+        said = tab.wait("(s => /No CPU differs: all 8 are near 1.5 per cycle/.test(s) && s)(document.getElementById('outliers-section').innerText)", "that none differs")
+        tab.do("(e => { e.value = 'retiring_ratio'; e.dispatchEvent(new Event('change')); })(document.getElementById('where-metric'))")
+        tab.wait("/by Useful work/.test(document.querySelector('.cpumap')?.getAttribute('aria-label'))", "the other metric")
+        tab.do("getSelection().selectAllChildren(document.getElementById('outliers-section')); history.back(); 0")  # selected text is no reason to stay
+        tab.wait("document.getElementById('where-metric').value === 'ipc' && /all 8 are near 1.5 per cycle/.test(document.getElementById('outliers-section').innerText)", "the metric before")
+        return said
 
 
 def test_a_cpu_opens_from_the_map_by_keyboard_and_has_an_address():
@@ -190,10 +195,10 @@ def test_a_thousand_cpus_are_one_stop_of_the_keyboard():
 
 def test_the_way_to_the_answer_is_open_and_ends_in_commands():
     with shown("sim:sapphire-rapids", "why") as (daemon, tab):
-        bound = daemon.json("/api/v1/topdown")["bound"]
-        way = texts(tab, ".whole .name.path")
         titles = {metric["metric"]: metric["title"] for metric in daemon.json("/api/v1/catalog")["metrics"]}
-        assert way == [titles[metric] for metric in bound["path"]], (way, bound["path"])
+        bound = e2e.wait_for(lambda: daemon.json("/api/v1/topdown")["bound"], "a verdict")
+        way = [titles[metric] for metric in bound["path"]]
+        tab.wait(f"JSON.stringify([...document.querySelectorAll('.whole .name.path')].map((e) => e.textContent)) === JSON.stringify({json.dumps(way)})", "the way to the answer")
         commands = texts(tab, ".whole details[open] > .about .command code")
         assert bound["sample_command"] in commands and any(command.startswith("topdownd measure --groups ") for command in commands), commands
         about = tab.do("document.querySelector('.whole details[open] > .about').textContent")
@@ -206,6 +211,11 @@ def test_the_way_to_the_answer_is_open_and_ends_in_commands():
         tab.do("document.getElementById('why-search').value = 'tlb'; document.getElementById('why-search').dispatchEvent(new Event('input'))")
         found = texts(tab, "#why-metrics tbody summary")
         assert found and len(found) < 12, found
+        tab.do("location.hash = 'trust'")
+        settled(tab)
+        tab.do("location.hash = 'why'")
+        settled(tab)
+        assert tab.do("document.getElementById('why-search').value") == "tlb" and texts(tab, "#why-metrics tbody summary") == found
         return way, commands[:2]
 
 

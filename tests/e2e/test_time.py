@@ -204,6 +204,7 @@ def test_dragging_over_the_last_hour_of_the_first_view_shows_that_time():
         values = tab.do("[...document.querySelectorAll('.chart-value')].map((e) => e.textContent)")
         assert len(values) == 4 and all(re.fullmatch(r"[\d.]+ % ± 1\.0", value) for value in values), values
         assert tab.do("[...document.querySelectorAll('.chart-legend')].every((e) => e.scrollWidth <= e.clientWidth)"), "no value is cut off"
+        tab.do("((remove) => { globalThis.ended = 0; removeEventListener = (type, ...rest) => { ended += type === 'beforeprint'; remove(type, ...rest); }; })(removeEventListener)")
         left, top, width, height = area(tab)
         mouse(tab, "mousePressed", left + width * 0.4, top + height / 2)
         mouse(tab, "mouseMoved", left + width * 0.6, top + height / 2)
@@ -211,6 +212,7 @@ def test_dragging_over_the_last_hour_of_the_first_view_shows_that_time():
         address = tab.wait("location.hash.startsWith('#time?metric=level1&from=') && location.hash", "the view of time")
         tab.wait("document.querySelector('.controls')", "its controls")
         wait_span(tab, 500, 1300, "a fifth of the hour")
+        assert tab.do("ended") == 1, "who leaves the first view keeps its chart for good"
         return address
 
 

@@ -45,9 +45,8 @@ function library() {
 // ---- words ----
 
 const isNumber = Number.isFinite;
-const today = (seconds) => new Date(seconds * 1000).toDateString() === new Date().toDateString();
-export const when = (seconds) => `${today(seconds) ? '' : `${new Date(seconds * 1000).toISOString().slice(0, 10)} `}${clock(seconds, true)} UTC`;
-
+const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10); // UTC, as the hours
+export const when = (seconds) => `${dayOf(seconds * 1000) === dayOf(Date.now()) ? '' : `${dayOf(seconds * 1000)} `}${clock(seconds, true)} UTC`;
 
 // ---- marks: labels beside one another, never on one another ----
 

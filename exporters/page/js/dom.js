@@ -48,6 +48,7 @@ const sameAttributes = (old, fresh) => {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) if (name !== 'open' && name !== 'style' && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  if (old.nodeName === 'OPTION' && fresh.hasAttribute('selected') && !old.selected) old.selected = true; // the attribute says it of a new list alone
   if (old.style && old.style.cssText !== fresh.style.cssText) old.style.cssText = fresh.style.cssText;
 };
 

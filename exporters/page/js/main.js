@@ -120,22 +120,29 @@ const renderAlerts = () => {
 
 // ---- views ----
 
+// Whether the view of the route is there: not where its module cannot be loaded, or somebody has gone on meanwhile.
 const show = async () => {
-  if (mounted !== route.id) {
-    const module = (await VIEWS[route.id].load()).default;
-    if (module.id !== route.id) return; // somebody went on meanwhile
+  if (mounted === route.id) return true;
+  let module;
+  try {
+    module = (await VIEWS[route.id].load()).default;
+  } catch {
+    return false; // topdownd does not answer: what it says is asked for all the same, and the module again
+  }
+  if (module.id === route.id && module.id !== mounted) {
     view?.unmount?.();
     main.replaceChildren();
     main.dataset.view = mounted = module.id;
     view = module;
     view.mount(main, context);
   }
+  return mounted === route.id;
 };
 
 const draw = () => {
   renderHeader();
   renderAlerts();
-  view.update(context);
+  if (mounted === route.id) view.update(context);
 };
 
 const refresh = async (force = false) => {
@@ -144,20 +151,24 @@ const refresh = async (force = false) => {
     renderHeader();
     return;
   }
-  await show();
-  if (selecting()) {
-    renderHeader();
-  } else {
-    await api.refresh([...ALWAYS, ...view.needs(route, api.state)], force);
-    draw();
+  try {
+    const there = await show();
+    if (selecting()) {
+      renderHeader();
+    } else {
+      await api.refresh([...ALWAYS, ...(there ? view.needs(route, api.state) : [])], force);
+      draw();
+    }
+  } finally {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, intervalOf(api.state) * 1000);
   }
-  clearTimeout(timer);
-  timer = setTimeout(refresh, intervalOf(api.state) * 1000);
 };
 
 addEventListener('hashchange', () => {
   const before = route.id;
   route = parse(location.hash);
+  if (selecting()) getSelection().removeAllRanges(); // who goes on wants to see it
   refresh().then(() => { if (before !== route.id) main.focus({ preventScroll: true }); });
 });
 document.addEventListener('visibilitychange', () => refresh());

@@ -151,10 +151,14 @@ const hour = (context) => {
 };
 
 const CHART_HEIGHT = { desk: 116, phone: 76, several: 64 };
+let drawn = null; // the chart
 const drawHour = async (context) => {
   const { timeline } = await import('../chart.js'), element = document.getElementById('timeline'), history = dataOf(context.state, HOUR);
   const narrow = matchMedia('(max-width: 900px)').matches, types = typesOf(dataOf(context.state, 'topdown')).length;
-  if (element && history?.steps > 0) timeline(element, history, undefined, { height: CHART_HEIGHT[types > 1 ? 'several' : narrow ? 'phone' : 'desk'] });
+  if (!element || !(history?.steps > 0)) return;
+  const own = timeline(element, history, undefined, { height: CHART_HEIGHT[types > 1 ? 'several' : narrow ? 'phone' : 'desk'] });
+  if (drawn !== own) drawn?.destroy();
+  drawn = own;
 };
 
 // ---- where ----
@@ -269,5 +273,9 @@ export default {
     render(this.root, dataOf(context.state, 'topdown') ? SECTIONS.map((section) => section(context)) : waiting(context),
       taken && h('p', { class: 'soft small taken', 'data-key': 'taken' }, `Values of ${clock(taken, true)} UTC.`));
     if (dataOf(context.state, 'topdown')) requestAnimationFrame(() => drawHour(context));
+  },
+  unmount() { // it listens to the window, which would keep it for good
+    drawn?.destroy();
+    drawn = null;
   },
 };

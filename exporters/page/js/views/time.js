@@ -12,6 +12,7 @@ const SPANS = [[60, '1 minute'], [300, '5 minutes'], [900, '15 minutes'], [3600,
 const FINE = 3600; // seconds that the short steps reach back
 const SHORT = 2 * FINE; // a window up to this one shows them
 const METRICS_MAX = 6;
+const SECONDS_MAX = 8.64e12; // that a Date can be of
 const SCOPES = [['host', 'Whole host'], ['socket', 'Each socket'], ['node', 'Each NUMA node']];
 
 // ---- the address ----
@@ -19,7 +20,7 @@ const SCOPES = [['host', 'Whole host'], ['socket', 'Each socket'], ['node', 'Eac
 function chosen(route) {
   const { params } = route, scope = SCOPES.some(([name]) => name === params.get('scope')) ? params.get('scope') : 'host';
   const metrics = [...new Set((params.get('metric') ?? (scope === 'node' ? '' : LEVEL1)).split(',').filter(Boolean))].slice(0, METRICS_MAX);
-  const number = (name) => (params.has(name) && Number.isFinite(Number(params.get(name))) ? Number(params.get(name)) : null);
+  const number = (name) => (params.has(name) && Math.abs(Number(params.get(name))) <= SECONDS_MAX ? Number(params.get(name)) : null);
   const from = number('from'), to = number('to'), span = Math.min(Math.max(number('span') ?? FINE, 60), 86400);
   return { scope, metrics, span, from: from !== null && to !== null && to > from ? from : null, to };
 }

@@ -129,7 +129,7 @@ const metricsOf = (context) => {
 
 const drawMetrics = (context) => {
   if (!dataOf(context, 'snapshot')) return note('Nothing has been read yet.');
-  const search = h('input', { type: 'search', id: 'why-search', autocomplete: 'off', 'data-keep': true,
+  const search = h('input', { type: 'search', id: 'why-search', autocomplete: 'off', value: wanted || null,
     oninput: (event) => {
       wanted = event.currentTarget.value;
       render(document.getElementById('why-metrics'), metricsOf(context));
