@@ -38,7 +38,7 @@ static void put_slow(const struct circumstances *circumstances, double maximum_h
 static void put_crowded(const struct circumstances *circumstances, struct text *out) {
     text_format(out,
                 "Each thread loses %.3g %% of its pipeline slots to its sibling of the same core (SMT): fewer threads "
-                "make each one faster, and leave the work of all about the same.",
+                "would make each one faster. Whether all of them together then do as much, only a trial tells.",
                 100 * circumstances->siblings);
 }
 
