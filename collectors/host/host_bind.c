@@ -89,7 +89,7 @@ static int bind_other(const struct host_roots *roots, struct catalog_builder *bu
     bool counts = there && !host_pmu_has_cpumask(roots, catalog->pmus[pmu]);
     for (size_t e = 0; e < catalog->n_events; e++)
         if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == pmu && !counts)
-            binding->support[e] = support_elsewhere(&catalog->events[e], there);
+            binding->support[e] = (uint8_t)support_elsewhere(&catalog->events[e], there);
     int r = counts ? encode(roots, catalog->pmus[pmu], builder, pmu, binding) : encode_unopened(roots, builder, pmu);
     return r == -ENOENT ? 0 : r;
 }
