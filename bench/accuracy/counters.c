@@ -140,7 +140,7 @@ static bool read_clock(struct busy_clock *clock, const struct topology *topology
     double at = (double)(now_ns - COUNTERS_EPOCH_NS) * NS;
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
         const struct load *load = &c->trial->loads[cpu];
-        double on = load_on(load, at), idle;
+        double on = load_on(load, at) - load_on(load, 0), idle; // a periodic load has begun earlier
         idle = on * (1 - load_mix_busy[load->kind->on]) + (at - on) * (1 - load_mix_busy[load->kind->off]);
         uint64_t busy = (uint64_t)((at - floor(idle / CLOCK_STEP) * CLOCK_STEP) / NS);
         busy_ns[cpu] = busy > busy_ns[cpu] ? busy : busy_ns[cpu];

@@ -28,19 +28,27 @@ static void lay_out(void *self, struct block *block) {
     cells->contrasts = block_take(block, n > 0 ? cells->n_cpus : 0, sizeof *cells->contrasts);
     cells->contrast_sums = block_take(block, cells->n_cpus * n, sizeof *cells->contrast_sums);
     cells->last_window = block_take(block, cells->n_cpus * n, sizeof *cells->last_window);
+    cells->signs = block_take(block, cells->n_cpus, sizeof *cells->signs);
+    size_t counters = shared_events_counters(cells->shared) * CELL_SIGNS;
+    cells->signed_counts = block_take(block, cells->n_cpus * counters, sizeof *cells->signed_counts);
 }
 
 struct cells *cells_new(const struct rows *rows, size_t n_cpus) {
-    struct cells cells = {.rows = rows, .n_cpus = n_cpus, .neighbours = neighbours_new(rows, n_cpus)};
-    struct cells *made = cells.neighbours ? block_new(&cells, sizeof cells, lay_out) : NULL;
-    if (!made)
+    struct cells cells = {
+        .rows = rows, .n_cpus = n_cpus, .shared = shared_events_new(rows), .neighbours = neighbours_new(rows, n_cpus)};
+    struct cells *made = cells.shared && cells.neighbours ? block_new(&cells, sizeof cells, lay_out) : NULL;
+    if (!made) {
         neighbours_free(cells.neighbours);
+        shared_events_free(cells.shared);
+    }
     return made;
 }
 
 struct cells *cells_free(struct cells *cells) {
-    if (cells)
+    if (cells) {
         neighbours_free(cells->neighbours);
+        shared_events_free(cells->shared);
+    }
     free(cells);
     return NULL;
 }
@@ -72,7 +80,9 @@ void cells_begin_round(struct cells *cells, size_t cpu) {
 }
 
 void cells_begin_contrast(struct cells *cells, size_t cpu, uint64_t end_ns) {
-    size_t n = n_of_contrast(cells);
+    size_t n = n_of_contrast(cells), counters = shared_events_counters(cells->shared) * CELL_SIGNS;
+    cells->signs[cpu] = (struct cell_signs){.seed = end_ns};
+    memset(cells->signed_counts + cpu * counters, 0, counters * sizeof *cells->signed_counts);
     if (n == 0)
         return;
     cells->contrasts[cpu] = (struct cell_contrast){.signs = end_ns};
@@ -140,6 +150,35 @@ void cells_take_contrast(struct cells *cells, size_t cpu, double seconds, const 
     contrast->slot += slots;
     contrast->counted += values ? slots : 0;
     neighbours_take(cells->neighbours, cpu, values);
+}
+
+// The signs of a slot, as if all slots of the round were in pairs; 0: its neighbour is of another round. Pairs begin
+// with the first slot or with the second one.
+static void add_signs(const struct cells *cells, size_t cpu, unsigned slot, double part, double *signs) {
+    uint64_t state = cells->signs[cpu].seed, odd = random_next(&state) >> 63, other = state + slot;
+    unsigned slots = plan_slots(cells->rows->plan), at = slot + (unsigned)odd;
+    signs[CELL_SINGLE] += random_next(&other) >> 63 ? part : -part;
+    if ((odd && slot == 0) || (at % 2 == 0 && slot + 1 >= slots))
+        return;
+    state = ~state + at / 2;
+    double sign = random_next(&state) >> 63 ? part : -part, pairs = (slots - (unsigned)odd) / 2;
+    signs[CELL_PAIRED] += (at % 2 == 0 ? sign : -sign) * sqrt(slots / (2 * pairs));
+}
+
+void cells_sign_window(struct cells *cells, size_t cpu, size_t unit, double seconds, const double *values) {
+    const struct shared_events *shared = cells->shared;
+    unsigned slots = slots_of(cells, seconds);
+    double signs[CELL_SIGNS] = {0, 0};
+    for (unsigned i = 0; i < slots && values && shared->places[unit] > 0; i++)
+        add_signs(cells, cpu, cells->signs[cpu].slot + i, 1.0 / slots, signs);
+    cells->signs[cpu].slot += slots;
+    for (size_t k = 0; k < CELL_SIGNS && values && shared->places[unit] > 0; k++) {
+        double *counts = cells->signed_counts + cpu * shared_events_counters(shared) * CELL_SIGNS + k;
+        cells_at(cells, cpu, unit)->signed_seconds[k] += signs[k] * seconds;
+        for (size_t i = 0; i < shared_events_counters(shared); i++)
+            if (shared->counters[i].unit == unit)
+                counts[i * CELL_SIGNS] += signs[k] * values[shared->counters[i].place];
+    }
 }
 
 const double *cells_contrast(const struct cells *cells, size_t cpu, size_t unit, double *factor) {

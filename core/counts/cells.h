@@ -10,8 +10,10 @@
 
 #include "core/base/span.h"
 #include "core/counts/neighbours.h"
-#include "core/counts/rows.h"
+#include "core/counts/shared_events.h"
 #include "core/counts/uncovered.h"
+
+enum { CELL_PAIRED, CELL_SINGLE, CELL_SIGNS };
 
 // One unit on one CPU.
 struct cell {
@@ -20,6 +22,7 @@ struct cell {
     uint32_t n_windows;     // with data; a composite counts as one
     bool broken;            // one of several event groups that count at once had no data: nor has the unit
     uint8_t trouble;        // enum uncovered: why there was no data; kept while troubled
+    double signed_seconds[CELL_SIGNS]; // of its windows, with the signs of struct cell_signs
     // kept from round to round
     bool troubled;    // the last window had no data
     struct span span; // the time that the data represents
@@ -57,8 +60,18 @@ struct cell_contrast {
     uint64_t signs;   // what they are drawn by: when the round ended
 };
 
+// Signs of the slots of a round, by chance. What units count of an event that they share, with these signs, tells how
+// much cores do at once that changes from slot to slot. CELL_PAIRED: slots are in pairs of neighbours, of which one is
+// added and one taken off, so that slow changes add little. CELL_SINGLE: each slot has a sign of its own. All CPUs of a
+// cohort have the same signs at the same time, as above.
+struct cell_signs {
+    uint64_t seed; // when the round ended
+    uint32_t slot; // of the round, in which the next window begins
+};
+
 struct cells {
     const struct rows *rows; // borrowed
+    struct shared_events *shared;
     size_t n_cpus;
     struct cell *cells;      // [cpu][unit]
     double *values;          // [cpu][value of a row]
@@ -68,6 +81,8 @@ struct cells {
     struct cell_contrast *contrasts;     // [cpu]
     double *contrast_sums, *last_window; // [cpu][value of the unit]
     struct neighbours *neighbours;
+    struct cell_signs *signs; // [cpu]
+    double *signed_counts;    // [cpu][counter of a shared event][CELL_SIGNS]
 };
 
 // `rows` must outlive it. NULL if out of memory.
@@ -113,6 +128,9 @@ void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double
 // Takes a window of the unit that every slot measures in for its contrast, which lasted so many seconds. One that is
 // not as long as its neighbour, or had no data (NULL), is in no pair.
 void cells_take_contrast(struct cells *cells, size_t cpu, double seconds, const double *values);
+// Takes a window of a unit that takes turns with others in with the signs of its slots, which lasted so many seconds.
+// NULL: it had no data.
+void cells_sign_window(struct cells *cells, size_t cpu, size_t unit, double seconds, const double *values);
 // Forgets the unit's values of the round, and those that are still to come.
 void cells_break(struct cells *cells, size_t cpu, size_t unit);
 

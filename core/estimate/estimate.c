@@ -9,11 +9,13 @@
 #include "core/base/student.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_shape.h"
+#include "core/estimate/estimate_shared.h"
 #include "core/estimate/estimate_spread.h"
 #include "core/estimate/estimate_steps.h"
 #include "core/estimate/estimate_strata.h"
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
+#include "core/estimate/estimate_within.h"
 #include "core/plan/schedule.h"
 
 // By how much the share of a category may differ in a piece in which everything differs by its own size
@@ -39,6 +41,7 @@ struct estimate {
     struct estimate_means *means;
     struct estimate_sizes *sizes;
     struct estimate_strata *strata;
+    struct estimate_shared *shared;
     struct estimate_cores *cores;
     struct estimate_steps *steps;
     struct estimate_terms *terms;
@@ -67,9 +70,10 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->means = estimate_means_new(e->rows, batches);
     e->sizes = estimate_sizes_new(e->rows, batches, blocks);
     e->strata = estimate_strata_new(e->rows);
+    e->shared = estimate_shared_new(e->rows, topology->n_cpus);
     e->cores = estimate_cores_new(topology);
     e->steps = estimate_steps_new(plan, topology);
-    e->terms = estimate_terms_new(e->rows, blocks);
+    e->terms = e->shared ? estimate_terms_new(e->rows, e->shared, blocks) : NULL;
     e->at = operand_lanes_new(e->rows);
     e->spreads =
         estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
@@ -87,6 +91,7 @@ struct estimate *estimate_free(struct estimate *e) {
     estimate_terms_free(e->terms);
     estimate_steps_free(e->steps);
     estimate_cores_free(e->cores);
+    estimate_shared_free(e->shared);
     estimate_strata_free(e->strata);
     estimate_sizes_free(e->sizes);
     estimate_means_free(e->means);
@@ -185,13 +190,14 @@ void estimate_take_batch(struct estimate *e, size_t index) {
     else
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
+    if (!batch.of_cpus)
+        estimate_steps_begin(e->steps, batch.in);
+    estimate_shared_take_batch(e->shared, &batch, e->means);
     estimate_sizes_take_batch(e->sizes, &batch, e->strata);
     if (!has_differences(e, &batch))
         return;
     if (batch.of_cpus)
         prefetch_block(e, index + 1, batch.block + 1); // it has differences, too
-    if (!batch.of_cpus)
-        estimate_steps_begin(e->steps, batch.in);
     operand_lanes_begin(e->at, e->seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
@@ -209,6 +215,7 @@ void estimate_take_cpus(struct estimate *e, const struct cells *cells, double se
     estimate_shape_take_round(e->shape, cells);
     estimate_steps_take_round(e->steps, cells);
     estimate_strata_take_round(e->strata, e->rounds, e->memory_rounds);
+    estimate_shared_take_round(e->shared, e->rounds, cells, e->memory_rounds);
     estimate_sizes_take_round(e->sizes, e->rounds, e->strata);
 }
 
@@ -231,6 +238,7 @@ struct known {
     const struct estimate_together *together; // NULL: single CPUs
     const struct lanes *floor;                // NULL: none
     double idle;                              // share of a round
+    double shorter;                           // how many times as short an idle piece is as a slot, at least 1
     double cores;                             // in a scope
     double shape;                             // factor of the variance of what idle pieces hide; 1: nothing is known
     bool within;                              // compared within rounds
@@ -245,6 +253,7 @@ static struct known known_of(const struct estimate *e, size_t batch, size_t metr
                           .together = together,
                           .floor = estimate_spreads_floor(e->spreads, own, metric),
                           .idle = together ? plan_idle_share(e->plan) : 0,
+                          .shorter = estimate_shorter_of(e->plan),
                           .cores = together ? (double)scopes_n_cores(e->scopes, own) : 1,
                           .shape = estimate_shape_ratio(e->shape, metric),
                           .within = estimate_shape_knows(e->shape, metric),
@@ -276,8 +285,9 @@ static struct lanes common_of(const struct known *known) {
         double most = carried * variance / uncovered * (1 - uncovered) * idle;
         double shown = variance > 0 ? together->alike.of[l] / variance * most : 0;
         shown = lanes_max(shown, together->common.of[l]);
-        shown = shown < most || uncovered <= 2 * idle ? shown : most;  // every slot measures it: the sum shows all
-        common.of[l] = uncovered > idle / 2 ? lanes_max(shown, 0) : 0; // what counts all the time counts in pieces, too
+        shown = shown < most || uncovered <= 2 * idle ? shown : most; // every slot measures it: the sum shows all
+        shown = lanes_max(shown, 0) + estimate_hidden_of(together, l, known->shorter);
+        common.of[l] = uncovered > idle / 2 ? shown : 0; // what counts all the time counts in pieces, too
     }
     return common;
 }
@@ -302,7 +312,7 @@ static double apart_of(const struct known *known, size_t l) {
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
 // their number, and what they have in common is one draw a round. There are not more than the windows have that carry
 // the counts.
-static struct lanes degrees_of(const struct known *known, const struct lanes *common) {
+static struct lanes degrees_of(const struct known *known, const struct lanes *common, bool one_round) {
     const struct estimate_spread *spread = known->spread;
     double cores = known->cores;
     struct lanes one, degrees;
@@ -317,8 +327,11 @@ static struct lanes degrees_of(const struct known *known, const struct lanes *co
             degrees.of[l] = both * both / (variance * variance / degrees.of[l] + shared * shared / one.of[l]);
     }
     for (size_t l = 0; l < LANES; l++) {
-        double windows = spread->unseen.windows.of[l];
+        double windows = spread->unseen.windows.of[l],
+               rest = spread->variance.of[l] * apart_of(known, l) + common->of[l];
         degrees.of[l] = windows - 1 < degrees.of[l] ? windows - 1 : degrees.of[l];
+        struct estimate_freedom within = estimate_within_of(spread, l, one_round);
+        degrees.of[l] = estimate_freedom_of(rest, degrees.of[l], &within);
         degrees.of[l] = spread->rounds.of[l] > 0 ? degrees.of[l] : 0;
     }
     return degrees;
@@ -331,7 +344,7 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     struct known known = known_of(e, scope_batch(topology, scope), metric);
     struct lanes common = common_of(&known);
     return estimate_wants_batch(e, scope_batch(topology, scope))
-               ? degrees_of(&known, &common).of[scope_lane(topology, scope)]
+               ? degrees_of(&known, &common, true).of[scope_lane(topology, scope)]
                : 0;
 }
 
@@ -367,8 +380,9 @@ static struct lanes errors_of(const struct known *known, const struct lanes *com
     struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
     for (size_t l = 0; l < LANES; l++) {
         double stretch = rounds > 1 ? 1 : spread->stretch.of[l];
-        by_chance.of[l] =
-            (spread->variance.of[l] * apart_of(known, l) + common->of[l]) * (stretch * stretch) * known->shape;
+        double within = estimate_within_of(spread, l, rounds == 1).variance;
+        by_chance.of[l] = ((spread->variance.of[l] * apart_of(known, l) + common->of[l]) * known->shape + within) *
+                          (stretch * stretch);
     }
     for (size_t l = 0; l < LANES && rounds > 1; l++)
         by_chance.of[l] /= rounds;
@@ -416,7 +430,7 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
     bool from_zero = catalog_metric->formula->is_ratio;
     double scale = catalog_metric->export_scale;
-    struct lanes common = common_of(&known), degrees = degrees_of(&known, &common), half;
+    struct lanes common = common_of(&known), degrees = degrees_of(&known, &common, rounds == 1), half;
     struct lanes least = resolution_of(e, &known, catalog_metric, values, rounds);
     struct lanes errors = errors_of(&known, &common, values, rounds, scale, &degrees);
     double normal = known.cores > 1 ? student_95(INFINITY) : 0; // else nothing is least
@@ -450,14 +464,14 @@ void estimate_get_many(const struct estimate *e, size_t batch, size_t metric, co
     const struct estimate_spread *spread = known.spread;
     double scale = catalog_metric->export_scale;
     struct lanes common = common_of(&known);
-    out->degrees = degrees_of(&known, &common);
+    out->degrees = degrees_of(&known, &common, false);
     out->least = resolution_of(e, &known, catalog_metric, values, 1);
     for (size_t l = 0; l < LANES; l++) {
         double floor = known.floor ? known.floor->of[l] * scale : 0, unseen = spread->unseen.mean.of[l] * values->of[l];
         double mixed = spread->unseen.mean_strata.of[l] * known.strata * scale;
-        double variance = (spread->variance.of[l] * apart_of(&known, l) + common.of[l]) * scale * scale * known.shape;
+        double variance = (spread->variance.of[l] * apart_of(&known, l) + common.of[l]) * known.shape;
         bool told = spread->rounds.of[l] > 0 && isfinite(values->of[l]) && spread->unseen.windows.of[l] > 0;
-        out->variance.of[l] = told ? variance : NAN;
+        out->variance.of[l] = told ? (variance + spread->within.of[l]) * scale * scale : NAN;
         out->kept.of[l] = sqrt(floor * floor + unseen * unseen + mixed * mixed);
     }
 }

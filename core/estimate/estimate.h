@@ -108,8 +108,8 @@ void estimate_take_cpus(struct estimate *estimate, const struct cells *cells, do
 void estimate_take_batch(struct estimate *estimate, size_t batch);
 
 // Single CPUs have estimates unless they are not wanted. Where they are wanted again, they are what an estimate would
-// have whose first round comes next: the second one has intervals. Only what estimate_strata.h knows of all cores is
-// kept. Those of sockets and the host never change by it.
+// have whose first round comes next: the second one has intervals. Only what estimate_strata.h and estimate_shared.h
+// know of all cores is kept. Those of sockets and the host never change by it.
 void estimate_want_cpus(struct estimate *estimate, bool wanted);
 bool estimate_wants_batch(const struct estimate *estimate, size_t batch); // else it has no intervals
 

@@ -76,6 +76,12 @@ void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_
     estimate_move_weights2(&spread->weights2, &weight);
     estimate_move(&spread->variance, &sample->variance, &weight);
     estimate_move(&spread->squares, &sample->squares, &weight);
+    struct lanes within2 = lanes_all(0);
+    lanes_add_product(&within2, &sample->within, &sample->within);
+    estimate_move(&spread->within, &sample->within, &weight);
+    estimate_move(&spread->within2, &within2, &weight);
+    replace(&spread->within_now, &sample->within, data);
+    replace(&spread->within_degrees, &sample->within_degrees, data);
     replace(&spread->stretch, &sample->stretch, data);
     replace(&spread->unseen.round, &sample->unseen.round, data);
     replace(&spread->unseen.mean, &sample->unseen.mean, data);
@@ -90,6 +96,8 @@ void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_
     estimate_move(&together->alike, &sample->together.alike, &weight);
     estimate_move(&together->change, &sample->together.change, &weight);
     estimate_move(&together->balanced, &sample->together.balanced, &weight);
+    for (size_t k = 0; k < CELL_SIGNS; k++)
+        estimate_move(&together->hidden[k], &sample->together.hidden[k], &weight);
     replace(&together->whole, &sample->together.whole, data);
     replace(&together->uncovered, &sample->together.uncovered, data);
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/base/lanes.h"
+#include "core/counts/cells.h"
 
 // The share of what happened that windows demonstrably missed, and on how few of them rests what they saw.
 struct estimate_unseen {
@@ -22,10 +22,12 @@ static inline struct estimate_unseen estimate_nothing_unseen(void) {
 
 // What the cores of a scope have together.
 struct estimate_together {
-    struct lanes common;    // more of the variance, of what they have in common; on average 0 if they have nothing
-    struct lanes alike;     // the part of the variance that blocks of cores do not have; likewise
-    struct lanes change;    // the part of the variance that is of a change of all cores, which is no error; likewise
-    struct lanes balanced;  // as alike, of the rest
+    struct lanes common;   // more of the variance, of what they have in common; on average 0 if they have nothing
+    struct lanes alike;    // the part of the variance that blocks of cores do not have; likewise
+    struct lanes change;   // the part of the variance that is of a change of all cores, which is no error; likewise
+    struct lanes balanced; // as alike, of the rest
+    struct lanes
+        hidden[CELL_SIGNS]; // more of the variance, by what idle pieces hide of events that units share; likewise
     struct lanes whole;     // the share of the cores that blocks compare
     struct lanes uncovered; // share of time that windows did not cover
 };
@@ -34,6 +36,8 @@ struct estimate_together {
 struct estimate_sample {
     struct lanes variance;             // of the round's residual, summed over the scope's cores
     struct lanes squares;              // sum of each core's squared term: tells how many cores contribute
+    struct lanes within;               // more of the variance, told by how units differ within the round
+    struct lanes within_degrees;       // of freedom of that
     struct lanes floor;                // standard error from rounding to fields, or from the estimate of cores' slots
     struct lanes stretch;              // factor of its errors over a usual round's, at least 1
     struct estimate_unseen unseen;     // missed by the metric's windows
@@ -41,10 +45,12 @@ struct estimate_sample {
 };
 
 struct estimate_spread {
-    struct lanes rounds;            // so far
-    struct lanes weights2;          // sum of the squared weights: 1 / effective number of rounds
-    struct lanes variance, squares; // means over rounds
-    struct lanes stretch;           // of the last round, like the rest
+    struct lanes rounds;                     // so far
+    struct lanes weights2;                   // sum of the squared weights: 1 / effective number of rounds
+    struct lanes variance, squares;          // means over rounds
+    struct lanes within, within2;            // likewise, and of its square
+    struct lanes within_now, within_degrees; // of the last round
+    struct lanes stretch;                    // of the last round, like the rest
     struct estimate_unseen unseen;
 };
 

@@ -124,6 +124,18 @@ static double of_change(const struct sums *all) {
     return n > 1 ? all->variance - (all->variance - mean_part) * n / (n - 1) : 0;
 }
 
+double estimate_steps_cohorts(const struct estimate_steps *steps) {
+    double all = 0, pairs = 0;
+    for (size_t k = 0; k < steps->n_cohorts; k++) {
+        double n = 0;
+        for (size_t b = 0; b < steps->cohorts[k].n_blocks; b++)
+            n += (double)steps->blocks[steps->cohorts[k].first_block + b].n_cores;
+        all += n;
+        pairs += n * n;
+    }
+    return pairs > 0 ? all * all / pairs : 1;
+}
+
 struct estimate_in_step estimate_steps_end(struct estimate_steps *steps, bool within) {
     struct estimate_in_step in_step = {0, 0, 0, 0, 0};
     double n_cores = 0, pairs = 0, compared = 0;

@@ -66,6 +66,10 @@ static inline void estimate_steps_add(struct estimate_steps *steps, size_t core,
     block->variance += variance;
 }
 
+// How many times as much cores have in common as those of each cohort have by itself, if all are in step: of the scope
+// at hand.
+double estimate_steps_cohorts(const struct estimate_steps *steps);
+
 // `within`: of what every slot measures, compared within the round.
 struct estimate_in_step estimate_steps_end(struct estimate_steps *steps, bool within);
 

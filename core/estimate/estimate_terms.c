@@ -60,9 +60,10 @@ static void lay_out(void *self, struct block *block) {
     terms->nodes = block_take(block, most_steps(plan), sizeof *terms->nodes);
 }
 
-struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_blocks) {
+struct estimate_terms *estimate_terms_new(const struct rows *rows, const struct estimate_shared *shared,
+                                          size_t n_blocks) {
     const struct plan *plan = rows->plan;
-    struct estimate_terms terms = {.rows = rows, .n_blocks = n_blocks};
+    struct estimate_terms terms = {.rows = rows, .n_blocks = n_blocks, .shared = shared};
     struct estimate_terms *made = block_new(&terms, sizeof terms, lay_out);
     size_t n = 0;
     for (size_t m = 0; made && m < plan->n_metrics; m++) {
@@ -199,6 +200,71 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
     }
 }
 
+// How much the metric changes with the event that its unit shares with others, in the scopes for which is known how
+// much that is off.
+static struct lanes beta_of(const struct estimate_terms *terms, size_t metric, const struct formula *formula) {
+    const size_t *places = terms->places + terms->first_place[metric];
+    int unit = terms->rows->plan->metrics[metric].unit;
+    struct lanes beta = lanes_all(0);
+    const struct estimate_in_common *common = unit >= 0 ? estimate_shared_of(terms->shared, (size_t)unit) : NULL;
+    if (!common || common->place == 0)
+        return beta;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        struct lanes slope =
+            lanes_all(places[i] > 0 ? estimate_shared_slope(terms->shared, (size_t)unit, places[i]) : 0);
+        lanes_add_product(&beta, &terms->slopes[i], &slope);
+    }
+    for (size_t l = 0; l < LANES; l++)
+        beta.of[l] = isfinite(common->within.of[l]) ? beta.of[l] : 0;
+    return beta;
+}
+
+// Leaves out of differences what the shared event explains. A difference that makes a part of the slope itself would be
+// the larger without it.
+static void leave_out_shared(const struct estimate_terms *terms, size_t unit, const struct lanes *now,
+                             const struct lanes *before, struct lanes *difference) {
+    const struct estimate_in_common *common = estimate_shared_of(terms->shared, unit);
+    if (common->place == 0)
+        return;
+    for (size_t l = 0; l < LANES; l++) {
+        double by = now[common->place].of[l] - before[common->place].of[l], made = by * by * common->weight;
+        made = made < 0.5 ? made : 0.5;
+        double rest = (difference->of[l] - terms->beta.of[l] * by) / (1 - made);
+        difference->of[l] = terms->beta.of[l] != 0 ? rest : difference->of[l];
+    }
+}
+
+static void find_max(struct lanes *to, const struct lanes *other) {
+    for (size_t l = 0; l < LANES; l++)
+        to->of[l] = lanes_max(other->of[l], to->of[l]);
+}
+
+// The variance that the shared event explains: that of its count, and of the metrics needed.
+static void find_within(const struct estimate_terms *terms, const struct plan_metric *metric,
+                        const struct formula *formula, const struct lanes *uncovered, struct estimate_sample *sample) {
+    const struct estimate_in_common *common =
+        metric->unit >= 0 ? estimate_shared_of(terms->shared, (size_t)metric->unit) : NULL;
+    sample->within = sample->together.hidden[CELL_PAIRED] = sample->together.hidden[CELL_SINGLE] = lanes_all(0);
+    sample->within_degrees = common ? common->degrees : lanes_all(0);
+    for (size_t l = 0; l < LANES && common && common->place > 0; l++) {
+        double of = terms->beta.of[l] * terms->beta.of[l] * common->within.of[l] * uncovered->of[l];
+        sample->within.of[l] = terms->beta.of[l] != 0 ? of : 0;
+        for (size_t k = 0; k < CELL_SIGNS; k++)
+            sample->together.hidden[k].of[l] = terms->beta.of[l] * terms->beta.of[l] * common->hidden[k].of[l];
+    }
+    for (size_t i = 0; i < formula->n_metrics; i++) { // what they share may be the same, so standard errors add up
+        const struct estimate_sample *other = &terms->terms[formula->metrics[i]].sample;
+        for (size_t l = 0; l < LANES; l++) {
+            double slope = fabs(terms->slopes[formula->n_variables + i].of[l]);
+            double sum = sqrt(sample->within.of[l]) + (slope > 0 ? slope * sqrt(other->within.of[l]) : 0);
+            sample->within.of[l] = sum * sum;
+            for (size_t k = 0; k < CELL_SIGNS; k++)
+                sample->together.hidden[k].of[l] += slope > 0 ? slope * slope * other->together.hidden[k].of[l] : 0;
+        }
+        find_max(&sample->within_degrees, &other->within_degrees);
+    }
+}
+
 // The contribution of the counts in the metric's own unit to the differences of residuals on a block of CPUs. Time is
 // exact, and values not counted in the unit do not vary.
 static struct lanes difference_of_counts(const struct estimate_terms *terms, const struct estimate_batch *batch,
@@ -218,6 +284,7 @@ static struct lanes difference_of_counts(const struct estimate_terms *terms, con
         for (size_t l = 0; l < LANES; l++)
             difference.of[l] += slope->of[l] * (x->of[l] - y->of[l]);
     }
+    leave_out_shared(terms, unit, now, before, &difference);
     return difference;
 }
 
@@ -293,11 +360,6 @@ static struct lanes stretch_of_counts(const struct estimate_terms *terms, size_t
         stretch.of[l] = now.of[l] > 0 ? larger : 1;
     }
     return stretch;
-}
-
-static void find_max(struct lanes *to, const struct lanes *other) {
-    for (size_t l = 0; l < LANES; l++)
-        to->of[l] = lanes_max(other->of[l], to->of[l]);
 }
 
 static void find_min(struct lanes *to, const struct lanes *other) {
@@ -399,7 +461,12 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     term->sample.unseen = *unseen;
     add_worst(terms, formula, &term->sample);
     find_rounded(terms, batch, sums, metric, formula);
+    terms->beta = beta_of(terms, metric, formula);
     struct together together = take_blocks(terms, batch, metric);
+    struct lanes uncovered = lanes_all(0);
+    for (size_t l = 0; l < LANES; l++)
+        uncovered.of[l] = together.n.of[l] > 0 ? together.uncovered.of[l] / together.n.of[l] : 0;
+    find_within(terms, planned, formula, &uncovered, &term->sample);
     for (size_t l = 0; l < LANES; l++) // a metric without a value at the point has no difference
         data->of[l] = isnan(terms->value.of[l]) ? 0 : together.n.of[l];
     if (batch->of_cpus) {

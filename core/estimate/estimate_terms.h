@@ -7,6 +7,7 @@
 
 #include "core/counts/operand_lanes.h"
 #include "core/estimate/estimate_means.h"
+#include "core/estimate/estimate_shared.h"
 #include "core/estimate/estimate_spread.h"
 
 struct estimate_term {
@@ -30,14 +31,17 @@ struct estimate_terms {
     struct estimate_term *terms;             // [catalog metric]
     size_t *needed;                          // [catalog metric]: by another metric of the plan, numbered from 1; else 0
     struct estimate_difference *differences; // [needed metric][block of CPUs]
+    const struct estimate_shared *shared;    // borrowed
     // for one metric at a time
     struct lanes *slopes; // by event, then by metric
     struct formula_node *nodes;
     struct lanes value; // at the point
+    struct lanes beta;  // how much it changes with the event that its unit shares
 };
 
 // `rows` must outlive it. NULL if out of memory.
-struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_blocks);
+struct estimate_terms *estimate_terms_new(const struct rows *rows, const struct estimate_shared *shared,
+                                          size_t n_blocks);
 struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 
 // True if metrics may have a floor of the standard error.

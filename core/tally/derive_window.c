@@ -110,6 +110,7 @@ static bool counted(enum window_result result) { return result == WINDOW_COMPLET
 static void take_counts(struct derive *d, const struct window *window, unsigned unit) {
     double running_seconds = window->made ? window->made->running_seconds : (double)window->running_ns * NS;
     if ((int)unit == d->composites->unit) {
+        cells_sign_window(d->cells, window->cpu, unit, (double)window->enabled_ns * NS, NULL);
         take_part(d, window, unit);
         return;
     }
@@ -122,6 +123,8 @@ static void take_counts(struct derive *d, const struct window *window, unsigned 
     take_values(d, window->cpu, unit, d->window);
     if ((int)unit == d->layout->plan->common_unit)
         cells_take_contrast(d->cells, window->cpu, d->window[0], d->window);
+    else if (!plan_unit_stands(d->layout->plan, unit))
+        cells_sign_window(d->cells, window->cpu, unit, d->window[0], d->window);
 }
 
 static void take_trouble(struct derive *d, const struct window *window, unsigned unit, enum window_result result,
@@ -134,6 +137,8 @@ static void take_trouble(struct derive *d, const struct window *window, unsigned
     cells_at(d->cells, cpu, unit)->troubled = true;
     if ((int)unit == d->layout->plan->common_unit)
         cells_take_contrast(d->cells, cpu, (double)window->enabled_ns * NS, NULL);
+    else if (!plan_unit_stands(d->layout->plan, unit))
+        cells_sign_window(d->cells, cpu, unit, (double)window->enabled_ns * NS, NULL);
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);

@@ -15,8 +15,9 @@ struct collected_cell {
     unsigned n, n_intervals;        // of both
     struct estimate_rounds_of many; // of this plan: the newest, but the variance is a mean
     unsigned n_many;                // snapshots that told them
-    unsigned plan;                  // the number of the plan of the last snapshot with a gauge; 0: none yet
-    struct collected_past {         // of earlier plans, n rounds: sums of the rounds' variances, of kept errors squared
+    double sum;                     // of their variances since they are of no more than the memory's rounds
+    unsigned plan;          // the number of the plan of the last snapshot with a gauge; 0: none yet
+    struct collected_past { // of earlier plans, n rounds: sums of the rounds' variances, of kept errors squared
         double variance, kept, degrees;
         unsigned n;
     } past;
@@ -109,9 +110,9 @@ static void end_plan(struct collected_cell *cell) {
 }
 
 // What the newest snapshot tells comes from the last rounds, all of them with the same weight as long as they are few.
-// After that, variances of different times are averaged. Call it before the snapshot counts.
+// After that, each moves the mean by one part of ESTIMATE_MEMORY_ROUNDS; the newest one by so many times and each one
+// since then once, all rounds have the same weight. Call it before the snapshot counts.
 static void take_many(struct collected_cell *cell, const struct estimate_rounds_of *many, unsigned plan) {
-    double before = cell->many.variance;
     if (cell->plan != plan)
         end_plan(cell);
     cell->plan = plan;
@@ -120,7 +121,11 @@ static void take_many(struct collected_cell *cell, const struct estimate_rounds_
     cell->n_many = isnan(many->variance) ? 0 : cell->n_many;
     cell->many = *many;
     if (++cell->n_many > ESTIMATE_MEMORY_ROUNDS)
-        cell->many.variance = before + (many->variance - before) / (cell->n_many - ESTIMATE_MEMORY_ROUNDS + 1);
+        cell->many.variance = (cell->sum + ESTIMATE_MEMORY_ROUNDS * many->variance) / cell->n_many;
+    if (cell->n_many == 1)
+        cell->sum = 0;
+    if (cell->n_many >= ESTIMATE_MEMORY_ROUNDS)
+        cell->sum += many->variance;
 }
 
 static void take_metric(struct collected *collected, const struct snapshot *snapshot, size_t scope, size_t metric) {
