@@ -52,14 +52,14 @@ static double largest_change(const struct neighbours *neighbours, const struct n
     return largest;
 }
 
-static void compare_readings(const struct neighbours *neighbours, struct neighbours_event *events) {
+static void compare_readings(const struct neighbours *neighbours, struct neighbours_event *events, double weight) {
     for (size_t i = 0; i < neighbours->n_events; i++) {
         double steps = fabs(events[i].now - events[i].last[0]);
         if (!neighbours->is_field[i])
             continue;
-        events[i].equal += steps < 0.5;
+        events[i].equal += steps < 0.5 ? weight : 0;
         if (steps >= 0.5 && steps < 1.5)
-            events[i].adjacent += largest_change(neighbours, events, i) < OTHER_WORK_STEPS;
+            events[i].adjacent += largest_change(neighbours, events, i) < OTHER_WORK_STEPS ? weight : 0;
     }
 }
 
@@ -89,10 +89,13 @@ void neighbours_take(struct neighbours *neighbours, size_t cpu, const double *va
     struct neighbours_event *events = &neighbours->events[cpu * neighbours->n_events];
     if (values)
         read_window(neighbours, events, values);
+    double slots = values && neighbours->leader >= 0 ? values[1 + neighbours->leader] : 0;
     if (values && of->read) {
-        compare_readings(neighbours, events);
-        of->n_read++;
+        double weight = slots > 0 ? fmin(slots, of->slots) / fmax(slots, of->slots) : 0;
+        compare_readings(neighbours, events, weight);
+        of->n_read += weight;
     }
+    of->slots = slots;
     of->read = values;
     of->in_row = values && fabs(values[0] - slot) <= WINDOWS_DIFFER * slot ? of->in_row + 1 : 0;
     if (of->in_row < 2)

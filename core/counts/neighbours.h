@@ -20,7 +20,8 @@ enum { NEIGHBOURS_FIELD_STEPS = 255 }; // of a PERF_METRICS field of 8 bits (Int
 struct neighbours_event {
     double now, last[2]; // counts a second of the window, and of those before; of a field, its reading
     double near, far;    // sums of squared differences of counts a second: of neighbours, of windows with one between
-    double equal, adjacent; // pairs of neighbours that read a field the same, and that differ by a step
+    double equal, adjacent; // pairs of neighbours that read a field the same, and that differ by a step, by weight: the
+                            // smaller one's pipeline slots by the larger one's, as an idle window says little of a sum
 };
 
 struct neighbours {
@@ -32,7 +33,8 @@ struct neighbours {
         unsigned in_row;        // windows of a slot so far, without one of another length
         uint32_t n_near, n_far; // pairs in the round
         bool read;              // the window before had data
-        uint32_t n_read;        // pairs of windows that were read one after the other, however long
+        double n_read;          // pairs of windows that were read one after the other, by weight
+        double slots;           // pipeline slots of the window before
     } * cpus;
     struct neighbours_event *events; // [cpu][event of the unit]
 };
