@@ -191,6 +191,24 @@ def test_a_thousand_cpus_are_one_stop_of_the_keyboard():
         assert tab.do("document.querySelector('.told').textContent === document.activeElement.getAttribute('aria-label')")
 
 
+def test_memory_of_nodes_has_what_resctrl_counts_and_no_column_of_what_nobody_knows():
+    no = {"numa_remote_allocation_ratio": 0.25, "numa_missed_allocation_ratio": None}
+    nodes = [{"node": i, "socket": i, "kind": "cpus", "tier": 4, "bytes": 64e9, "free_bytes": 1e9, "values": no,
+              "access": {"read_bytes_per_second": None, "read_seconds": 8e-8 if i == 0 else None}} for i in range(2)]
+    sockets = [{"socket": 0, "bytes_per_second": 52.5e9, "controllers_bytes_per_second": 60e9, "values": {"resctrl_remote_ratio": 0.125}}]
+    memory = {"simulated": False, "replay": False, "reason": None, "problem": None, "values": no, "nodes": nodes, "resctrl": {
+        "state": "counting", "text": "resctrl counts", "sockets": sockets, "domains": [{"domain": 3, "gap": "groups_changed"}], "groups": []}}
+    made_up = f"fetch = ((real) => async (url, ...rest) => /v1.memory/.test(url) ? new Response({json.dumps(json.dumps(memory))}) : real(url, ...rest))(fetch)"
+    with shown(f"sim:{STEADY}", "where?metric=ipc", first=made_up) as (_, tab):
+        tables = tab.wait("((all) => all.length === 2 && all.map((table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))))"
+                          "([...document.querySelectorAll('#memory-section table')])", "both tables")
+        assert tables[0][0] == ["Node", "Kind", "Socket", "Memory", "Free", "Allocated for other nodes", "Tier", "Rated latency of a read"], tables
+        assert tables[0][1][-3:] == ["25.0 %", "4", "80 ns"] and tables[0][2][-1] == "–", tables
+        assert tables[1][1] == ["0", "52.5 GB/s", "12.5 %", "60 GB/s"], tables
+        said = tab.do("document.getElementById('memory-section').textContent")
+        assert "Not known of cache 3 since the last reading: groups changed." in said and "Resctrl counts" not in said, said
+
+
 # ---- why ----
 
 def test_the_way_to_the_answer_is_open_and_ends_in_commands():

@@ -2,7 +2,7 @@
 // Any metric by NUMA node: the formula over the summed counts of the node's CPUs, never a mean of their values.
 
 import { h, table } from './dom.js';
-import { count, quantity } from './format.js';
+import { count, duration, quantity } from './format.js';
 import { differenceText, note, value } from './parts.js';
 
 const NOTHING = 1e-3; // of the value: less is not shown as a difference
@@ -49,5 +49,5 @@ export const drawByNode = (types, title) => {
   ], nodes.map(([node, sum]) => {
     const entry = entryOf(sum);
     return { key: String(node), node, entry, n: sum.n, by: entry.value === null || host.value === null ? null : entry.value - host.value };
-  })), note(`${answers.before ? 'Over the last interval' : 'Since topdownd started'}, from summed counts; all nodes together ${quantity(host.value, host.unit)}.`)];
+  })), note(`${answers.before ? `Over the last ${duration(answers.newest.at - answers.before.at)}` : 'Since topdownd started'}, from summed counts; all nodes together ${quantity(host.value, host.unit)}.`)];
 };

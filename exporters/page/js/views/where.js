@@ -204,6 +204,24 @@ const drawBoxes = (context) => {
 
 const KINDS = { cpus: 'with CPUs', cxl: 'CXL memory', persistent: 'persistent memory', special: 'kept apart by the firmware', without_cpus: 'without CPUs' };
 
+// Columns that some hosts know nothing of: [title, of a node, as text].
+const NODE_COLUMNS = [
+  ['Tier', (row) => row.tier, String], ['Wanted on other nodes', (row) => row.values.numa_missed_allocation_ratio, (one) => percent(one)],
+  ['Rated to read', (row) => row.access.read_bytes_per_second, (one) => bytes(one, '/s')], ['Rated latency of a read', (row) => row.access.read_seconds, (one) => quantity(one, 'seconds')],
+];
+
+// What resctrl counts, beside what the memory controllers say of the same bytes.
+const drawResctrl = ({ state, text, sockets, domains }) => [
+  sockets.length > 0 && table('resctrl', 'Memory bandwidth by resctrl', [
+    { title: 'Socket', numeric: true, of: (row) => row.socket, show: (row) => String(row.socket) },
+    { title: 'Between caches and memory', numeric: true, of: (row) => row.bytes_per_second, show: (row) => bytes(row.bytes_per_second, '/s') },
+    { title: 'Of other nodes', numeric: true, of: (row) => row.values.resctrl_remote_ratio, show: (row) => percent(row.values.resctrl_remote_ratio) },
+    { title: 'Memory controllers', numeric: true, of: (row) => row.controllers_bytes_per_second, show: (row) => bytes(row.controllers_bytes_per_second, '/s') },
+  ], sockets.map((socket) => ({ key: String(socket.socket), ...socket }))),
+  domains.filter((one) => one.gap).map((one) => note(`Not known of cache ${one.domain} since the last reading: ${one.gap.replace(/_/g, ' ')}.`)),
+  text && (state !== 'counting' || sockets.length === 0) && note(capital(text), '.'),
+];
+
 const drawMemory = (context) => {
   const memory = dataOf(context, 'memory');
   if (!memory) return note('Nothing has been read yet.');
@@ -216,9 +234,9 @@ const drawMemory = (context) => {
       { title: 'Socket', numeric: true, of: (row) => row.socket, show: (row) => known(row.socket) ? String(row.socket) : '–' },
       { title: 'Memory', numeric: true, of: (row) => row.bytes, show: (row) => bytes(row.bytes) }, { title: 'Free', numeric: true, of: (row) => row.free_bytes, show: (row) => bytes(row.free_bytes) },
       { title: 'Allocated for other nodes', numeric: true, of: (row) => row.values.numa_remote_allocation_ratio, show: (row) => percent(row.values.numa_remote_allocation_ratio) },
-      { title: 'Rated to read', numeric: true, of: (row) => row.access.read_bytes_per_second, show: (row) => bytes(row.access.read_bytes_per_second, '/s') },
+      ...NODE_COLUMNS.filter(([, of]) => memory.nodes.some((node) => known(of(node)))).map(([title, of, text]) => ({ title, numeric: true, of, show: (row) => known(of(row)) ? text(of(row)) : '–' })),
     ], memory.nodes.map((node) => ({ key: String(node.node), ...node }))),
-    memory.resctrl.text && note(capital(memory.resctrl.text), '.')];
+    drawResctrl(memory.resctrl)];
 };
 
 const drawNames = (context) => {
