@@ -20,7 +20,8 @@ struct around {
     double *ran;      // share of the busiest CPU's clock cycles since the round before, by CPU; NaN: not known
     // places of these metrics in the plan; -1: not measured
     int busy, hertz;
-    int ipc; // whose denominator is clock cycles
+    int ipc;         // whose denominator is clock cycles
+    bool idle, slow; // as in the snapshot before
 };
 
 // ---- metrics ----
@@ -75,7 +76,10 @@ static double limit_hertz(const struct snapshot_layout *layout) {
     return fmax(AROUND_MAXIMUM * maximum, steady < maximum ? AROUND_NOMINAL * steady : 0);
 }
 
-static void find_times(const struct around *around, const struct snapshot *snapshot, struct circumstances *out) {
+// By how much limits are wider for what holds already.
+static double held(bool before) { return before ? AROUND_HELD : 1; }
+
+static void find_times(struct around *around, const struct snapshot *snapshot, struct circumstances *out) {
     const struct snapshot_layout *layout = snapshot->layout;
     int contention = layout->catalog->level1.contention;
     out->utilisation = value_of(snapshot, 0, around->busy);
@@ -85,8 +89,12 @@ static void find_times(const struct around *around, const struct snapshot *snaps
     out->hertz = value_of(snapshot, 0, around->hertz);
     out->limit_hertz = limit_hertz(layout);
     out->siblings = contention >= 0 ? value_of(snapshot, 0, layout->plan->place[contention]) : (double)NAN;
-    out->idle = out->utilisation < AROUND_IDLE && !(out->busiest > AROUND_BUSY);
-    out->slow = out->utilisation > AROUND_BUSY && out->hertz < out->limit_hertz;
+    out->idle =
+        out->utilisation < AROUND_IDLE * held(around->idle) && !(out->busiest > AROUND_BUSY * held(around->idle));
+    out->slow =
+        out->utilisation * held(around->slow) > AROUND_BUSY && out->hertz < out->limit_hertz * held(around->slow);
+    around->idle = out->idle;
+    around->slow = out->slow;
     out->crowded = out->siblings > AROUND_CROWDED;
 }
 

@@ -8,7 +8,8 @@
 //   few slots of such a host are true, and nothing is to be gained from them.
 // - Slow: CPUs are awake for more than AROUND_BUSY of the time, and their clock is below the frequency that they
 //   should reach. That is AROUND_NOMINAL of the clock that never changes, where that is below the maximum: on x86 it
-//   has the nominal frequency. It is at least AROUND_MAXIMUM of the maximum frequency.
+//   has the nominal frequency. It is at least AROUND_MAXIMUM of the maximum frequency. Whether a host is idle or slow
+//   changes only beyond limits that are wider by AROUND_HELD.
 // - Crowded: a thread loses more than AROUND_CROWDED of its slots to its sibling.
 // - Outliers: CPUs whose share of a level-1 metric, other than useful work, is above the median of all CPUs by more
 //   than OUTLIERS_ABOVE, by more than OUTLIERS_SPREADS times the usual spread, and with the lower end of its interval
@@ -24,6 +25,7 @@
 #define AROUND_NOMINAL 0.8
 #define AROUND_MAXIMUM 0.4
 #define AROUND_CROWDED 0.2
+#define AROUND_HELD 1.1
 #define OUTLIERS_ABOVE 0.2
 #define OUTLIERS_SPREADS 6.
 enum { OUTLIERS_CPUS_MIN = 4 };

@@ -306,6 +306,36 @@ static void test_a_host_is_idle_only_if_no_cpu_is_busy(void **state) {
     end(&p);
 }
 
+// Around a limit a host does not change with each round.
+static void test_a_host_that_was_idle_or_slow_stays_so_a_little_beyond_the_limit(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    struct tree *tree = tree_new(p.layout);
+    struct around *around = around_new(p.layout);
+    assert_non_null(tree);
+    assert_non_null(around);
+    p.catalog->environment.literals[LITERAL_SYSTEM_TSC_FREQ] = 2.5e9; // less than 2 GHz is slow
+    set_healthy(&p);
+    const struct {
+        double busy, hertz;
+        bool idle, slow;
+    } rounds[] = {{0.105, 3e9, false, false}, {0.095, 3e9, true, false},  {0.105, 3e9, true, false},
+                  {0.12, 3e9, false, false},  {0.9, 2.1e9, false, false}, {0.9, 1.9e9, false, true},
+                  {0.9, 2.1e9, false, true},  {0.9, 2.3e9, false, false}};
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        set(&p, "utilization_ratio", rounds[i].busy);
+        set(&p, "frequency_hertz", rounds[i].hertz);
+        tree_evaluate(tree, p.snapshot, 0);
+        around_fill(around, tree, p.snapshot);
+        assert_int_equal(p.snapshot->circumstances.idle, rounds[i].idle);
+        assert_int_equal(p.snapshot->circumstances.slow, rounds[i].slow);
+    }
+    around_free(around);
+    tree_free(tree);
+    end(&p);
+}
+
 static void test_a_clock_is_slow_only_where_cpus_are_busy(void **state) {
     (void)state;
     struct patient p;
@@ -391,6 +421,7 @@ int main(void) {
         cmocka_unit_test(test_full_load_is_100_per_cent),
         cmocka_unit_test(test_words_before_a_verdict_fit_the_verdict),
         cmocka_unit_test(test_a_host_is_idle_only_if_no_cpu_is_busy),
+        cmocka_unit_test(test_a_host_that_was_idle_or_slow_stays_so_a_little_beyond_the_limit),
         cmocka_unit_test(test_a_clock_is_slow_only_where_cpus_are_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
