@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/http/http_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "exporters/http/http_accept.h"
@@ -15,7 +16,10 @@ const struct page_file *http_file_find(const char *path) {
     return strcmp(name, PAGE_INDEX) == 0 ? NULL : page_files_find(name); // the document's links are relative to "/"
 }
 
-// Whether a list of tags, or "*", names this one. Proxies that compress mark a tag as weak, which is the same here.
+// A tag is weak: plain and compressed bytes, which are of one content, have the same (RFC 9110, section 8.8.1).
+static const char WEAK[] = "W/";
+
+// Whether a list of tags, or "*", names this one, whether or not somebody between took the mark of a weak tag away.
 static bool lists_tag(const char *list, const char *tag) {
     return list && (strstr(list, tag) || strcmp(list, "*") == 0);
 }
@@ -36,8 +40,10 @@ enum MHD_Result http_file_respond(struct MHD_Connection *connection, const struc
     if (!response)
         return MHD_NO; // ends the connection
     enum MHD_Result r = MHD_NO;
+    char tag[64];
+    (void)snprintf(tag, sizeof tag, "%s%s", WEAK, file->tag);
     if (http_add_headers(response, http_web_of(connection), file->content_type, HTTP_ASK_AGAIN) &&
-        MHD_add_response_header(response, "ETag", file->tag) == MHD_YES &&
+        MHD_add_response_header(response, "ETag", tag) == MHD_YES &&
         MHD_add_response_header(response, "Vary", "Accept-Encoding") == MHD_YES &&
         (coding != HTTP_GZIP || known || MHD_add_response_header(response, "Content-Encoding", "gzip") == MHD_YES))
         r = MHD_queue_response(connection, known ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, response);

@@ -36,9 +36,9 @@ OPENMETRICS = {"Accept": "application/openmetrics-text"}
 VOLATILE = [(re.compile(pattern), by) for pattern, by in (
     (r'("(?:version|recorded_version|revision)":\s*)"[^"]*"', r'\1"MASKED"'),
     (r'(topdownd_build_info\{version=)"[^"]*",revision="[^"]*"', r'\1"MASKED"'),
-    (r'("(?:last_reload_success_timestamp_seconds|start_timestamp_seconds|resident_bytes|virtual_bytes|open_fds|max_fds)":\s*)[0-9.]+', r"\1MASKED"),
-    (r'("start_timestamp_seconds":\s*MASKED,\s*"cpu_seconds_total":\s*)[0-9.]+', r"\1MASKED"),
-    (r"(?m)^((?:topdownd_config_last_reload_success_timestamp_seconds|process_[a-z_]+)(?:\{[^}]*\})? )[0-9.]+$", r"\1MASKED"))]
+    (r'("(?:last_reload_success_timestamp_seconds|start_timestamp_seconds|resident_bytes|virtual_bytes|open_fds|max_fds)":\s*)[0-9.e+-]+', r"\1MASKED"),
+    (r'("start_timestamp_seconds":\s*MASKED,\s*"cpu_seconds_total":\s*)[0-9.e+-]+', r"\1MASKED"),
+    (r"(?m)^((?:topdownd_config_last_reload_success_timestamp_seconds|process_[a-z_]+)(?:\{[^}]*\})? )[0-9.e+-]+$", r"\1MASKED"))]
 
 
 VERSION = subprocess.run([BINARY, "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.split()[1]

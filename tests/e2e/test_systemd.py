@@ -351,7 +351,10 @@ class Load:
         seconds of CLOCK_MONOTONIC, which the container shares."""
         before = self.container.pid()
         self.container.run(*command)
-        assert self.container.active() and self.container.pid() not in (0, before), command
+        try:
+            e2e.wait_for(lambda: self.container.active() and self.container.pid() not in (0, before), "the new service")
+        except AssertionError as why:
+            raise AssertionError(self.container.run("journalctl", "-u", UNIT, "-n", "40", "--no-pager", status=None)) from why
         assert self.container.show("Result") == "success", "it ended by itself, before systemd killed it"
         moments = tuple(int(self.container.show(name)) / 1e6 for name in ("ActiveExitTimestampMonotonic", "ActiveEnterTimestampMonotonic"))
         e2e.wait_for(lambda: self.told(moments[1]), "the scrapers after the restart")

@@ -243,8 +243,8 @@ def test_who_does_not_see_it_has_a_table_and_who_takes_it_along_a_csv():
         assert csv == 'time,"ipc a, ""b""","ipc a, ""b"" low","ipc a, ""b"" high"\n1970-01-01T00:00:00.000Z,1,0.5,1.5\n1970-01-01T00:00:10.000Z,,,\n', csv
         tab.do("document.querySelector('[aria-label=\"Take it along\"] details').open = true")
         queries = tab.do("[...document.querySelectorAll('[aria-label=\"Take it along\"] .command code')].map((e) => e.textContent)")
-        assert any('topdownd_metric_numerator_total{metric="ipc"}' in query for query in queries), queries
-        assert sum('topdownd_pipeline_slots_total{category="' in query for query in queries) == 4, queries
+        assert any("topdownd_metric_numerator_total{" in query and 'metric="ipc"' in query for query in queries), queries
+        assert sum("topdownd_pipeline_slots_total{" in query and 'category="' in query for query in queries) == 4, queries
 
 
 def test_a_hidden_page_asks_nothing():

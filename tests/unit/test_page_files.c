@@ -75,7 +75,8 @@ static void test_a_client_that_has_the_file_gets_none(void **state) {
     (void)snprintf(header, sizeof header, "If-None-Match: \"other\", W/%s\r\n", file->tag);
     char *answer = ask_for(*state, file->name, header);
     assert_int_equal(status_of(answer), 304);
-    assert_header(answer, file->tag);
+    (void)snprintf(header, sizeof header, "ETag: W/%s\r\n", file->tag); // weak: compressed bytes have the same
+    assert_header(answer, header);
     assert_string_equal(body_of(answer), "");
     free(answer);
     answer = ask_for(*state, file->name, "If-None-Match: \"other\"\r\n");

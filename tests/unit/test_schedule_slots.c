@@ -112,11 +112,11 @@ static void check_all(struct catalog *catalog) {
     static const struct {
         const char *spec;
         unsigned slots[2];
-    } longer[] = {{"broadwell-ep", {60, 76}},
-                  {"cascade-lake", {85, 103}},
-                  {"haswell-ep", {46, 70}},
-                  {"ivy-bridge-ep", {54, 77}},
-                  {"skylake-sp", {85, 102}}};
+    } longer[] = {{"broadwell-ep", {60, 78}},
+                  {"cascade-lake", {86, 105}},
+                  {"haswell-ep", {46, 72}},
+                  {"ivy-bridge-ep", {54, 78}},
+                  {"skylake-sp", {87, 104}}};
     size_t of = 0;
     while (of < N_OF(longer) && strcmp(longer[of].spec, catalog->product.spec) != 0)
         of++;

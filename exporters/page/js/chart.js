@@ -232,7 +232,7 @@ class Charts {
 
   make(plot, key, last, i) {
     const own = { key, values: [], swatches: [], title: h('h3', {}), unit: h('span', { class: 'soft' }), canvas: h('div', { class: 'chart-canvas', 'aria-hidden': 'true' }),
-      line: h('div', { class: 'chart-cursor', hidden: '' }), shade: h('div', { class: 'chart-shade', hidden: '' }), table: h('div', { class: 'wide' }) };
+      line: h('div', { class: 'chart-cursor', hidden: '' }), shade: h('div', { class: 'chart-shade', hidden: '' }), table: h('div', { class: 'wide', role: 'region', tabindex: 0, 'aria-label': `Values of ${plot.title}` }) };
     const legend = plot.series.map((one, s) => {
       own.swatches[s] = h('span', { class: 'chart-key' });
       own.values[s] = h('span', { class: 'chart-value' });

@@ -97,6 +97,9 @@ export const duration = (length) => {
   return `${Math.floor(s / DAY)} ${s < 2 * DAY ? 'day' : 'days'} ${Math.floor(s % DAY / 3600)} h`;
 };
 
+// A title of words that begin small.
+export const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : text;
+
 export const count = (n, one, many = `${one}s`) => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
 // ---- names ----
@@ -108,6 +111,3 @@ export const LEVEL1 = [
   { category: 'frontend_bound', metric: 'frontend_bound_ratio', title: 'Front-end bound', plain: 'Waits for code', kind: 'fe' },
   { category: 'bad_speculation', metric: 'bad_speculation_ratio', title: 'Bad speculation', plain: 'Wrong guesses', kind: 'bs' },
 ];
-
-// A metric's series in Prometheus, as a query to paste.
-export const query = (metric) => `topdownd_${metric}`;

@@ -4,7 +4,7 @@
 
 import { createApi } from './api.js';
 import { copy, h, render } from './dom.js';
-import { clock, duration } from './format.js';
+import { capital, clock, duration } from './format.js';
 import { dataOf, hostOf, intervalOf, takenOf, typesOf } from './model.js';
 
 const VIEWS = {
@@ -93,7 +93,6 @@ const renderHeader = () => {
 
 const alert = (key, title, text) => h('p', { class: 'alert', 'data-key': key }, title && h('b', {}, title, ' '), text);
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // What the daemon says of itself. A core type's are named only where there are several.
 const alertsOf = (status) => {
   const type = status.core_type ? `${status.core_type}: ` : '';

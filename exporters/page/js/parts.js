@@ -3,12 +3,10 @@
 // Prometheus calls a metric.
 
 import { card, command, h, render } from './dom.js';
-import { NONE, known, margin, quantity, unitOf } from './format.js';
+import { NONE, capital, known, margin, quantity, unitOf } from './format.js';
+import { dataOf, typesOf } from './model.js';
 
-// One document for each core type, on a host with several.
-export const typesOf = (data) => data?.core_types ?? (data ? [data] : []);
-export const dataOf = (context, name) => context.state[name]?.data ?? null;
-export const hostnameOf = (context) => typesOf(dataOf(context, 'status'))[0]?.hostname ?? '';
+export const hostnameOf = (context) => typesOf(dataOf(context.state, 'status'))[0]?.hostname ?? '';
 
 // The arguments of a route, '#where?metric=ipc&cpu=7', and the way back.
 export const argumentsOf = (route) => new URLSearchParams(route?.params ?? '');
@@ -26,10 +24,12 @@ export const renderSections = (root, title, sections, context) => render(root, h
 
 export const note = (...children) => h('p', { class: 'soft' }, children);
 export const chip = (text, kind = '') => h('span', { class: `chip ${kind}` }, text);
-export const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : text;
 // A whole number, with commas.
 export const whole = (n) => known(n) ? Math.round(n).toLocaleString('en-US') : NONE;
 export const percent = (share, digits = 1) => known(share) ? `${(100 * share).toFixed(digits)} %` : NONE;
+
+// What the kernel's NMI watchdog does with a counter.
+export const WATCHDOG = { holds_a_counter: 'on: it holds a counter of every CPU. Without it (kernel.nmi_watchdog=0) there is one more', holds_none: 'on, and takes no counter', off: 'off' };
 
 // A part that opens, and stays as somebody left it.
 export const opens = (key, summary, children, { open = false, kind = '' } = {}) =>

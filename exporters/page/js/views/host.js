@@ -2,15 +2,16 @@
 // Host: whether all is well and what helps where it is not, what the host is, its PMUs, and the configuration in force.
 
 import { command, copyButton, h, table } from '../dom.js';
-import { bytes, count, duration, known, moment, number, quantity } from '../format.js';
-import { capital, chip, dataOf, facts, note, opens, renderSections, typesOf, whole } from '../parts.js';
+import { bytes, capital, count, duration, known, moment, number, quantity } from '../format.js';
+import { dataOf, typesOf } from '../model.js';
+import { WATCHDOG, chip, facts, note, opens, renderSections, whole } from '../parts.js';
 
-const firstOf = (context) => typesOf(dataOf(context, 'status'))[0] ?? null;
+const firstOf = (context) => typesOf(dataOf(context.state, 'status'))[0] ?? null;
 
 // ---- health ----
 
 // What is wrong, with the remedy; a list that is empty where all is well.
-const conditionsOf = (context) => typesOf(dataOf(context, 'status')).flatMap((status) => {
+const conditionsOf = (context) => typesOf(dataOf(context.state, 'status')).flatMap((status) => {
   const of = status.core_type ? `${status.core_type}: ` : '';
   return [
     ...status.pmu_errors.map((error) => ({ title: `${of}${error.pmu}: ${error.reason.replace(/_/g, ' ')}`, text: error.text })),
@@ -20,7 +21,7 @@ const conditionsOf = (context) => typesOf(dataOf(context, 'status')).flatMap((st
     ...status.attention.map((one) => ({ title: `${of}${one.metric}: ${number(one.rate)} a second, normal is at most ${number(one.threshold)}`, text: one.advice })),
     ...status.events_not_live.slice(0, 3).map((one) => ({ title: `${of}${one.event} yields nothing`, text: one.text })),
   ].filter(Boolean);
-}).concat((dataOf(context, 'uncore')?.kinds ?? []).flatMap((kind) => kind.errors.map((error) => ({ title: `${kind.pmu}: ${error.reason.replace(/_/g, ' ')}`, text: error.text }))));
+}).concat((dataOf(context.state, 'uncore')?.kinds ?? []).flatMap((kind) => kind.errors.map((error) => ({ title: `${kind.pmu}: ${error.reason.replace(/_/g, ' ')}`, text: error.text }))));
 
 const drawHealth = (context) => {
   const health = firstOf(context)?.health, conditions = conditionsOf(context);
@@ -49,9 +50,9 @@ const drawPlatform = (context) => {
   const all = Object.entries(status.platform ?? {}), there = all.filter(([, fact]) => known(fact.value) || fact.by_cpus.length > 0), reasons = new Map();
   for (const [key, fact] of all) if (!known(fact.value) && fact.by_cpus.length === 0) reasons.set(fact.reason, [...(reasons.get(fact.reason) ?? []), FACTS[key] ?? key]);
   return [facts([['Name', status.hostname, ' ', copyButton(status.hostname, 'the name of the host')],
-    ...typesOf(dataOf(context, 'status')).map((type) => [type.core_type ? `CPU, ${type.core_type}` : 'CPU', `${type.sockets.length > 1 ? `${type.sockets.length} × ` : ''}${type.cpu.model ?? type.cpu.microarchitecture}`,
+    ...typesOf(dataOf(context.state, 'status')).map((type) => [type.core_type ? `CPU, ${type.core_type}` : 'CPU', `${type.sockets.length > 1 ? `${type.sockets.length} × ` : ''}${type.cpu.model ?? type.cpu.microarchitecture}`,
       type.cpu.vendor && `, ${type.cpu.vendor}`, h('span', { class: 'soft' }, ` measured with the spec ${type.cpu.spec}`)]),
-    ...typesOf(dataOf(context, 'status')).map((type) => [type.core_type ? `CPUs, ${type.core_type}` : 'CPUs', `${count(sum(type, 'cpus_measured'), 'CPU')} measured on ${count(sum(type, 'cores'), 'core')}`,
+    ...typesOf(dataOf(context.state, 'status')).map((type) => [type.core_type ? `CPUs, ${type.core_type}` : 'CPUs', `${count(sum(type, 'cpus_measured'), 'CPU')} measured on ${count(sum(type, 'cores'), 'core')}`,
       sum(type, 'cpus_offline') > 0 && `, ${sum(type, 'cpus_offline')} offline`, sum(type, 'cpus_excluded') > 0 && `, ${sum(type, 'cpus_excluded')} excluded`, sum(type, 'cpus_isolated') > 0 && `, ${sum(type, 'cpus_isolated')} isolated`]),
     known(status.cpu.maximum_frequency_hz) && ['Maximum frequency', quantity(status.cpu.maximum_frequency_hz, 'hertz')],
     ...there.map(([key, fact]) => [FACTS[key] ?? key, known(fact.value) ? shownFact(key, fact.value) : h('ul', { class: 'plain' }, fact.by_cpus.map((one) => h('li', {}, `${shownFact(key, one.value)}: `, h('span', { class: 'soft' }, `${count(one.n_cpus, 'CPU')}, ${one.cpus}`))))])]),
@@ -62,12 +63,11 @@ const sum = (type, field) => type.sockets.reduce((all, socket) => all + (socket[
 
 // ---- PMUs ----
 
-const WATCHDOG = { holds_a_counter: 'on: it holds a counter of every CPU. Without it (kernel.nmi_watchdog=0) there is one more', holds_none: 'on, and takes no counter', off: 'off' };
 
 const drawPmus = (context) => {
-  const plans = typesOf(dataOf(context, 'plan')), rows = typesOf(dataOf(context, 'status')).map((type, i) => ({ key: `core ${type.core_type ?? ''}`, name: type.core_type ?? 'cores', pmu: type.pmu.name,
+  const plans = typesOf(dataOf(context.state, 'plan')), rows = typesOf(dataOf(context.state, 'status')).map((type, i) => ({ key: `core ${type.core_type ?? ''}`, name: type.core_type ?? 'cores', pmu: type.pmu.name,
     up: type.pmu.up, counters: known(type.pmu.counters_total) ? `${number(type.pmu.counters_usable)} of ${number(type.pmu.counters_total)} counters of a CPU` : 'events need no counters', spec: type.cpu.spec,
-    groups: plans[i]?.event_groups.length ?? null, of: type })).concat((dataOf(context, 'uncore')?.kinds ?? []).map((kind) => ({ key: `kind ${kind.pmu}`, name: kind.pmu, pmu: kind.pmu, up: kind.up,
+    groups: plans[i]?.event_groups.length ?? null, of: type })).concat((dataOf(context.state, 'uncore')?.kinds ?? []).map((kind) => ({ key: `kind ${kind.pmu}`, name: kind.pmu, pmu: kind.pmu, up: kind.up,
     counters: count(kind.boxes.length, 'box', 'boxes'), spec: kind.spec ?? 'uncore.pmus of the configuration', groups: plans[0]?.uncore.find((one) => one.pmu === kind.pmu)?.event_groups.length ?? null })));
   if (rows.length === 0) return note('Nothing has been read yet.');
   const first = firstOf(context);
@@ -81,7 +81,7 @@ const drawPmus = (context) => {
 // ---- configuration and daemon ----
 
 const drawConfiguration = (context) => {
-  const status = firstOf(context), catalogs = typesOf(dataOf(context, 'catalog')), plan = typesOf(dataOf(context, 'plan'))[0];
+  const status = firstOf(context), catalogs = typesOf(dataOf(context.state, 'catalog')), plan = typesOf(dataOf(context.state, 'plan'))[0];
   if (!status) return note('Nothing has been read yet.');
   const whole = (catalog) => catalog.groups.filter((group) => group.metrics.length > 0 && group.metrics.every((metric) => catalog.byName.get(metric)?.selected)).map((group) => group.name);
   const selected = catalogs.map((catalog) => ({ type: catalog.core_type, names: whole({ groups: catalog.groups, byName: new Map(catalog.metrics.map((metric) => [metric.metric, metric])) }) }));

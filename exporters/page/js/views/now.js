@@ -3,7 +3,7 @@
 // of the state, in the order of SECTIONS.
 
 import { bar, card, command, copyButton, h, render, stack } from '../dom.js';
-import { LEVEL1, bytes, clock, count, duration, known, margin, moment, number, quantity, share, unitOf } from '../format.js';
+import { LEVEL1, bytes, capital, clock, count, duration, known, margin, moment, number, quantity, share, unitOf } from '../format.js';
 import { busyOf, busyOfAll, dataOf, hostOf, nodeNamed, nodeOf, pathOf, takenOf, typesOf } from '../model.js';
 
 const IDLE = 0.05; // below this share of busy time nothing is worth fixing, where the verdict does not say so itself
@@ -11,7 +11,6 @@ const WHERE_ROWS = 4, NEXT_VALUES = 3, GROUPS_NAMED = 4, VALUES_SHOWN = 6;
 const HOUR = 'history?from=-3600';
 
 const treeOf = (type) => type?.scopes?.[0]?.tree ?? [];
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const shareOf = (node) => `${quantity(node.value, node.unit)} ${unitOf(node.unit).replace(/^% /, '')}`;
 const kindOf = (metric) => LEVEL1.find((part) => part.metric === metric)?.kind ?? '';
 

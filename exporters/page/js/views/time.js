@@ -4,8 +4,9 @@
 
 import { charts, isLevel1, kindText, level1Plot, markList, stepSeries, when } from '../chart.js';
 import { command, copyButton, h, render } from '../dom.js';
-import { clock, quantity, unitOf } from '../format.js';
+import { capital, clock, quantity, unitOf } from '../format.js';
 import { dataOf, typesOf } from '../model.js';
+import { hostnameOf, queryOf } from '../parts.js';
 
 const LEVEL1 = 'level1'; // the categories together, as areas
 const SPANS = [[60, '1 minute'], [300, '5 minutes'], [900, '15 minutes'], [3600, '1 hour'], [21600, '6 hours'], [86400, '1 day']];
@@ -83,7 +84,6 @@ function allSeries(context, choice) {
 
 // ---- plots ----
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function level1Plots(all) {
   const groups = new Map();
@@ -137,15 +137,6 @@ function save(name, text, type) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   h('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
-}
-
-// Sums first, ratios last (docs/metrics.md).
-function queryOf(meaning) {
-  const rate = (name, of) => `sum by (instance) (rate(${name}${of}[5m]))`;
-  if (meaning?.category) return `${rate('topdownd_pipeline_slots_total', `{category="${meaning.category}"}`)} / ${rate('topdownd_pipeline_slots_total', '')}`;
-  const of = `{metric="${meaning.metric}"}`;
-  if (meaning.k) return `${meaning.k === 1 ? '' : `${meaning.k} * `}${rate('topdownd_metric_numerator_total', of)} / ${rate('topdownd_metric_denominator_total', of)}`;
-  return `topdownd_${meaning.metric}`;
 }
 
 // ---- the view ----
@@ -267,7 +258,7 @@ class View {
         h('button', { type: 'button', disabled: this.plots.length === 0, onclick: () => save(`topdownd-${Math.round(from)}.csv`, csvOf(this.plots, from, to), 'text/csv') }, 'Save as CSV'),
         queries(this.choice, isShort(this.choice) ? 10 : 300).map((query) => h('a', { href: `api/v1/${query}&from=${Math.floor(from)}` }, query.includes('metric=') ? 'Metrics as JSON' : 'Level 1 as JSON'))),
       h('details', {}, h('summary', {}, 'Names and queries in Prometheus'), names.map(([name, title]) => h('div', { 'data-key': `query ${name}` }, h('h3', {}, title),
-        h('p', {}, h('code', {}, `topdownd_${name}`), ' ', copyButton(`topdownd_${name}`, `the name of ${title}`)), command(queryOf({ metric: name, ...titles.get(name), ...this.totalsOf(name) }), `the query of ${title}`))))];
+        h('p', {}, h('code', {}, `topdownd_${name}`), ' ', copyButton(`topdownd_${name}`, `the name of ${title}`)), command(queryOf({ metric: name, ...titles.get(name), ...this.totalsOf(name) }, hostnameOf(this.context)), `the query of ${title}`))))];
   }
 
   totalsOf(name) {

@@ -4,7 +4,8 @@
 
 import { command, h, stack, table } from '../dom.js';
 import { bytes, count, duration, known, moment, number, quantity, share } from '../format.js';
-import { chip, dataOf, facts, hashOf, meaningsOf, note, opens, percent, renderSections, shareBar, titleOf, typesOf, value, whole } from '../parts.js';
+import { dataOf, typesOf } from '../model.js';
+import { WATCHDOG, chip, facts, hashOf, meaningsOf, note, opens, percent, renderSections, shareBar, titleOf, value, whole } from '../parts.js';
 
 // Why time is not covered, and what helps.
 const UNCOVERED = {
@@ -20,10 +21,10 @@ const UNCOVERED = {
 const ofType = (type) => type.core_type ? ` of ${type.core_type}` : '';
 const heading = (type) => type.core_type && h('h3', { 'data-key': `head ${type.core_type}` }, type.core_type);
 const each = (context, name, draw) => {
-  const data = dataOf(context, name);
+  const data = dataOf(context.state, name);
   return data ? typesOf(data).map((type, i) => [heading(type), draw(type, i)]) : note('Nothing has been read yet.');
 };
-const meaningsAt = (context, i) => meaningsOf(typesOf(dataOf(context, 'catalog'))[i]);
+const meaningsAt = (context, i) => meaningsOf(typesOf(dataOf(context.state, 'catalog'))[i]);
 
 const drawCoverage = (context) => each(context, 'snapshot', (type) => {
   const host = type.scopes[0], covered = host.covered_cpu_seconds, missing = Object.entries(host.uncovered_cpu_seconds).filter(([, seconds]) => seconds > 0);
@@ -91,7 +92,7 @@ const adaptiveOf = (plan) => {
 // ---- others ----
 
 const drawOthers = (context) => each(context, 'status', (status, i) => {
-  const plan = typesOf(dataOf(context, 'plan'))[i], groups = status.event_groups ?? [];
+  const plan = typesOf(dataOf(context.state, 'plan'))[i], groups = status.event_groups ?? [];
   const counters = known(status.pmu.counters_total) ? `${number(status.pmu.counters_usable)} of ${number(status.pmu.counters_total)}` : null;
   const held = status.pmu.counters_total - status.pmu.counters_usable;
   return [
@@ -110,10 +111,9 @@ const drawOthers = (context) => each(context, 'status', (status, i) => {
     h('div', { class: 'label' }, 'Hand all counters over, to run perf for example:'), command('topdownd yield --for 10m', 'the command that hands all counters over')];
 });
 
-const WATCHDOG = { holds_a_counter: 'on: it holds a counter of every CPU', holds_none: 'on, without a counter', off: 'off' };
 
 const drawDead = (context) => {
-  const rows = typesOf(dataOf(context, 'status')).flatMap((type) => type.events_not_live.map((one) => ({ key: `${type.core_type} ${one.event}`, type: type.core_type, ...one })));
+  const rows = typesOf(dataOf(context.state, 'status')).flatMap((type) => type.events_not_live.map((one) => ({ key: `${type.core_type} ${one.event}`, type: type.core_type, ...one })));
   return rows.length === 0 ? null : table('events not live', 'Events that yield nothing', [
     { title: 'Event', of: (row) => row.event, show: (row) => h('code', {}, row.event) }, { title: 'State', of: (row) => row.state, show: (row) => row.state }, { title: 'Why', show: (row) => row.text }], rows);
 };
@@ -121,7 +121,7 @@ const drawDead = (context) => {
 // ---- cost ----
 
 const drawCost = (context) => {
-  const status = typesOf(dataOf(context, 'status'))[0];
+  const status = typesOf(dataOf(context.state, 'status'))[0];
   if (!status) return note('Nothing has been read yet.');
   const { process, cost } = status, now = status.snapshot.timestamp_seconds, lived = known(process.start_timestamp_seconds) && known(now) ? Math.max(now - process.start_timestamp_seconds, 1) : null;
   const perSecond = (total) => known(total) && lived ? total / lived : null;
@@ -141,7 +141,7 @@ const drawCost = (context) => {
 };
 
 const drawLeft = (context) => {
-  const rows = typesOf(dataOf(context, 'status')).flatMap((type) => type.sockets.map((socket) => ({ key: `${type.core_type} ${socket.socket}`, type: type.core_type, ...socket })));
+  const rows = typesOf(dataOf(context.state, 'status')).flatMap((type) => type.sockets.map((socket) => ({ key: `${type.core_type} ${socket.socket}`, type: type.core_type, ...socket })));
   if (!rows.some((row) => row.cpus_offline > 0 || row.cpus_excluded > 0 || row.cpus_isolated > 0)) return null;
   return table('left out', 'CPUs that are not measured', [
     { title: 'Socket', of: (row) => row.socket, show: (row) => `${row.socket}${row.type ? `, ${row.type}` : ''}` }, { title: 'Measured', numeric: true, of: (row) => row.cpus_measured, show: (row) => String(row.cpus_measured) },

@@ -2,11 +2,12 @@
 // Where: which sockets and CPUs differ, a map of all CPUs by any metric, one CPU, and what memory and boxes move.
 
 import { copyButton, h, table } from '../dom.js';
-import { bytes, count, known, quantity, unitOf } from '../format.js';
+import { bytes, capital, count, known, quantity, unitOf } from '../format.js';
 import { drawMap, describe, nameOf } from '../cpumap.js';
 import { least, listOf, outliersOf } from '../outliers.js';
-import { argumentsOf, capital, chip, dataOf, differenceText, facts, hashOf, meaningsOf, note, hostnameOf, opens, percent, prometheus, renderSections, shareBar, titleOf,
-  typesOf, value, wordsOf } from '../parts.js';
+import { dataOf, typesOf } from '../model.js';
+import { argumentsOf, chip, differenceText, facts, hashOf, hostnameOf, meaningsOf, note, opens, percent, prometheus, renderSections, shareBar, titleOf, value,
+  wordsOf } from '../parts.js';
 import { drawByNode } from '../bynode.js';
 import { levelOneKey, levelOneOf } from '../levelone.js';
 
@@ -40,9 +41,9 @@ const cpusOf = (data) => typesOf(data).flatMap((type) => {
 // Everything that several sections need, worked out once an update.
 let now = null;
 const lookAt = (context) => {
-  const data = dataOf(context, query()), first = typesOf(data)[0];
+  const data = dataOf(context.state, query()), first = typesOf(data)[0];
   const cpus = cpusOf(data), metric = first?.metric ?? wanted.metric, unit = first?.unit ?? '';
-  const meanings = meaningsOf(dataOf(context, 'catalog'));
+  const meanings = meaningsOf(dataOf(context.state, 'catalog'));
   const types = [...new Set(cpus.map((one) => one.type))].map((type) => ({ type, ...outliersOf(cpus.filter((one) => one.type === type), unit) }));
   now = { data, cpus, metric, unit, meanings, title: titleOf(meanings, metric), types, error: context.state[query()]?.error ?? null };
 };
@@ -50,15 +51,15 @@ const lookAt = (context) => {
 const go = (context, changes) => context.go(hashOf('where', { metric: wanted.metric || null, cpu: wanted.cpu, ...changes }));
 
 const chooser = (context) => {
-  const names = [...new Set(typesOf(dataOf(context, 'snapshot')).flatMap((type) => Object.keys(type.scopes[0].metrics)))];
+  const names = [...new Set(typesOf(dataOf(context.state, 'snapshot')).flatMap((type) => Object.keys(type.scopes[0].metrics)))];
   return h('p', { class: 'search' }, h('label', { for: 'where-metric' }, 'Metric '), h('select', { id: 'where-metric', onchange: (event) => go(context, { metric: event.currentTarget.value }) },
     names.map((name) => h('option', { value: name, selected: name === now.metric }, titleOf(now.meanings, name)))), ' ', h('span', { class: 'soft' }, unitOf(now.unit)));
 };
 
 // ---- what differs ----
 
-const socketFindings = (context) => typesOf(dataOf(context, 'snapshot?scope=socket')).flatMap((type) => {
-  const host = typesOf(dataOf(context, 'snapshot')).find((one) => one.core_type === type.core_type)?.scopes[0].metrics[now.metric];
+const socketFindings = (context) => typesOf(dataOf(context.state, 'snapshot?scope=socket')).flatMap((type) => {
+  const host = typesOf(dataOf(context.state, 'snapshot')).find((one) => one.core_type === type.core_type)?.scopes[0].metrics[now.metric];
   if (!known(host?.value) || type.scopes.length < 2) return [];
   return type.scopes.map((scope) => ({ scope, entry: scope.metrics[now.metric], cpus: now.cpus.filter((one) => one.socket === scope.socket && one.type === (type.core_type ?? '')) }))
     .filter(({ entry }) => known(entry?.value) && Math.abs(entry.value - host.value) >= least(now.unit, host.value) && (!known(entry.high) || host.value < entry.low || host.value > entry.high))
@@ -114,7 +115,7 @@ const drawCpus = (context) => {
 
 const drawCpu = (context) => {
   if (wanted.cpu === null) return null;
-  const one = now.cpus.find((cpu) => cpu.cpu === wanted.cpu), scope = typesOf(dataOf(context, cpuQuery())).flatMap((type) => type.scopes)[0];
+  const one = now.cpus.find((cpu) => cpu.cpu === wanted.cpu), scope = typesOf(dataOf(context.state, cpuQuery())).flatMap((type) => type.scopes)[0];
   if (!one || !scope) return now.data && !one ? note(`CPU ${wanted.cpu} is not measured. `, h('a', { href: hashOf('where', { metric: now.metric }) }, 'All CPUs')) : note('Nothing has been read yet.');
   const siblings = now.cpus.filter((cpu) => cpu.core === one.core && cpu.type === one.type && cpu !== one);
   const rows = Object.entries(scope.metrics).map(([name, entry]) => ({ key: name, name, entry, title: titleOf(now.meanings, name) }));
@@ -135,7 +136,7 @@ const boundOf = (scope, meanings) => {
 };
 
 const bandwidthOf = (context, socket) => {
-  for (const kind of dataOf(context, 'uncore')?.kinds ?? []) {
+  for (const kind of dataOf(context.state, 'uncore')?.kinds ?? []) {
     const mine = kind.sockets.find((one) => one.socket === socket), moved = mine?.traffic.filter((one) => /^memory_/.test(one.name) && known(one.bytes_per_second));
     if (moved?.length > 0) return { moved: moved.reduce((sum, one) => sum + one.bytes_per_second, 0), peak: mine.peak_bytes_per_second };
   }
@@ -143,10 +144,10 @@ const bandwidthOf = (context, socket) => {
 };
 
 const drawSockets = (context) => {
-  const rows = typesOf(dataOf(context, 'snapshot?scope=socket')).flatMap((type, i) => type.scopes.map((scope) => ({
+  const rows = typesOf(dataOf(context.state, 'snapshot?scope=socket')).flatMap((type, i) => type.scopes.map((scope) => ({
     key: `${i} ${scope.socket}`, socket: scope.socket, type: type.core_type, entry: scope.metrics[now.metric], metrics: scope.metrics, memory: bandwidthOf(context, scope.socket),
-    bound: boundOf(typesOf(dataOf(context, 'topdown?scope=socket'))[i]?.scopes.find((one) => one.socket === scope.socket), now.meanings),
-    facts: typesOf(dataOf(context, 'status'))[i]?.sockets.find((one) => one.socket === scope.socket) })));
+    bound: boundOf(typesOf(dataOf(context.state, 'topdown?scope=socket'))[i]?.scopes.find((one) => one.socket === scope.socket), now.meanings),
+    facts: typesOf(dataOf(context.state, 'status'))[i]?.sockets.find((one) => one.socket === scope.socket) })));
   if (rows.length === 0) return note('Nothing has been read yet.');
   return [table('sockets', 'Sockets side by side', [
     { title: 'Socket', of: (row) => row.socket, show: (row) => `${row.socket}${row.type ? `, ${row.type}` : ''}` },
@@ -188,7 +189,7 @@ const boxTable = (kind) => {
 };
 
 const drawBoxes = (context) => {
-  const kinds = dataOf(context, 'uncore')?.kinds ?? [];
+  const kinds = dataOf(context.state, 'uncore')?.kinds ?? [];
   if (kinds.length === 0) return null;
   return kinds.map((kind) => [
     h('h3', { 'data-key': `head ${kind.pmu}` }, kind.pmu, ' ', kind.up === 0 && chip('does not count', 'warn')), kind.errors.map((error) => note(error.text)),
@@ -223,7 +224,7 @@ const drawResctrl = ({ state, text, sockets, domains }) => [
 ];
 
 const drawMemory = (context) => {
-  const memory = dataOf(context, 'memory');
+  const memory = dataOf(context.state, 'memory');
   if (!memory) return note('Nothing has been read yet.');
   const told = Object.entries(memory.values).filter(([, one]) => known(one));
   if (memory.nodes.length === 0 && told.length === 0 && (memory.simulated || memory.replay)) return null; // nobody can help it

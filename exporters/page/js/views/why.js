@@ -3,9 +3,9 @@
 // and all metrics.
 
 import { command, h, render, table } from '../dom.js';
-import { known, quantity } from '../format.js';
-import { capital, chip, dataOf, hashOf, hostnameOf, isShare, meaningsOf, measureCommand, note, opens, prometheus, renderSections, shareBar, titleOf, typesOf,
-  value } from '../parts.js';
+import { capital, known, quantity } from '../format.js';
+import { dataOf, typesOf } from '../model.js';
+import { chip, hashOf, hostnameOf, isShare, meaningsOf, measureCommand, note, opens, prometheus, renderSections, shareBar, titleOf, value } from '../parts.js';
 
 const ADDS_UP = {
   'pipeline slots': 'Shares of pipeline slots add up to the node above.',
@@ -83,7 +83,7 @@ const nodeOf = (node, of) => {
 };
 
 const drawTree = (context) => {
-  const topdown = dataOf(context, 'topdown'), catalog = dataOf(context, 'catalog');
+  const topdown = dataOf(context.state, 'topdown'), catalog = dataOf(context.state, 'catalog');
   if (!topdown) return note('Nothing has been read yet.');
   return typesOf(topdown).map((type, i) => {
     const of = { meanings: meaningsOf(typesOf(catalog)[i]), hostname: hostnameOf(context), shown: new Set(), path: type.bound?.path ?? [], type: type.core_type ?? '' };
@@ -112,7 +112,7 @@ const aboutMetric = (name, title, meaning, hostname) => opens(`about ${name}`, t
   meaning && prometheus(meaning, hostname)]));
 
 const metricsOf = (context) => {
-  const snapshot = dataOf(context, 'snapshot'), catalog = dataOf(context, 'catalog'), hostname = hostnameOf(context);
+  const snapshot = dataOf(context.state, 'snapshot'), catalog = dataOf(context.state, 'catalog'), hostname = hostnameOf(context);
   return typesOf(snapshot).map((type, i) => {
     const meanings = meaningsOf(typesOf(catalog)[i]), unit = (row) => row.entry.unit;
     const rows = Object.entries(type.scopes[0].metrics).filter(([name]) => matches(meanings.get(name), name))
@@ -128,7 +128,7 @@ const metricsOf = (context) => {
 };
 
 const drawMetrics = (context) => {
-  if (!dataOf(context, 'snapshot')) return note('Nothing has been read yet.');
+  if (!dataOf(context.state, 'snapshot')) return note('Nothing has been read yet.');
   const search = h('input', { type: 'search', id: 'why-search', autocomplete: 'off', value: wanted || null,
     oninput: (event) => {
       wanted = event.currentTarget.value;
@@ -138,14 +138,14 @@ const drawMetrics = (context) => {
 };
 
 const drawUnplanned = (context) => {
-  const rows = typesOf(dataOf(context, 'plan')).flatMap((type, i) => type.not_plannable.map((one) => ({ key: `${i} ${one.metric}`,
-    title: titleOf(meaningsOf(typesOf(dataOf(context, 'catalog'))[i]), one.metric), reason: one.reason })));
+  const rows = typesOf(dataOf(context.state, 'plan')).flatMap((type, i) => type.not_plannable.map((one) => ({ key: `${i} ${one.metric}`,
+    title: titleOf(meaningsOf(typesOf(dataOf(context.state, 'catalog'))[i]), one.metric), reason: one.reason })));
   return rows.length === 0 ? null : table('not plannable', 'Metrics that this host cannot measure now', [
     { title: 'Metric', of: (row) => row.title, show: (row) => row.title }, { title: 'Why', show: (row) => row.reason }], rows);
 };
 
 const drawGroups = (context) => {
-  const parts = typesOf(dataOf(context, 'catalog')).map((type) => {
+  const parts = typesOf(dataOf(context.state, 'catalog')).map((type) => {
     const selected = new Set(type.metrics.filter((metric) => metric.selected).map((metric) => metric.metric)), of = type.core_type ? ` of ${type.core_type}` : '';
     const rows = type.groups.filter((group) => !group.metrics.every((metric) => selected.has(metric))).map((group) => ({ key: group.name, ...group }));
     return rows.length > 0 && opens(`groups${of}`, `${rows.length} of ${type.groups.length} metric groups${of}`, table(`groups${of}`, `Metric groups${of} that are not measured`, [
