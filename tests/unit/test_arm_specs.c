@@ -248,8 +248,10 @@ static void compare_formulas(const struct pair *pair, struct random *random) {
     assert_non_null(same_counts);
     for (size_t trial = 0; trial < TRIALS; trial++) {
         const double *theirs = counts + trial * pair->arm->n_events;
-        for (size_t i = 1; i < pair->ours->n_events; i++)
-            same_counts[i] = theirs[catalog_find_event(pair->arm, pair->ours->events[i].name)];
+        for (size_t i = 1; i < pair->ours->n_events; i++) {
+            int event = catalog_find_event(pair->arm, pair->ours->events[i].name);
+            same_counts[i] = event >= 0 ? theirs[event] : NAN; // events that are only sampled, of SPE, are of no metric
+        }
         for (size_t i = 0; i < pair->ours->n_metrics; i++) {
             int metric = catalog_find_metric(pair->arm, pair->ours->metrics[i].name);
             if (metric < 0)
