@@ -119,6 +119,29 @@ static char *key_of(const char *page, const char *const *parts, size_t n, enum h
     return key.data;
 }
 
+// The slot of a key, which is taken, and its answer if it has one. Returns 0, -ENOENT if the answer is to be rendered
+// into the slot, -ENOMEM, or -EBUSY.
+static int find_query(struct http_renderer *renderer, char *key, const struct http_publication *publication,
+                      uint64_t now_ms, size_t *slot, struct http_query_answer *out) {
+    if (!key)
+        return -ENOMEM;
+    *slot = http_cache_keyed(&renderer->cache, key);
+    out->response = http_cache_find(&renderer->cache, *slot, publication->generation, now_ms);
+    if (out->response)
+        return 0;
+    if (http_cache_make_room(&renderer->cache, *slot, now_ms))
+        return -ENOENT;
+    http_cache_drop(&renderer->cache, *slot);
+    return -EBUSY;
+}
+
+// A slot into which nothing could be rendered has no answer. Returns `r`, what rendering returned.
+static int keep_query(struct http_renderer *renderer, size_t slot, int r) {
+    if (r < 0)
+        http_cache_drop(&renderer->cache, slot);
+    return r;
+}
+
 static int render_history(struct http_renderer *renderer, size_t slot, const struct shown_history_query *query,
                           enum http_coding coding, const struct http_publication *publication,
                           struct http_query_answer *out) {
@@ -141,19 +164,11 @@ int http_render_history(struct http_renderer *renderer, const struct shown_histo
                         enum http_coding coding, const struct http_publication *publication, uint64_t now_ms,
                         struct http_query_answer *out) {
     const char *const parts[] = {query->scope, query->metric, query->from, query->step};
-    char *key = key_of("history", parts, sizeof(parts) / sizeof(parts[0]), coding);
-    if (!key)
-        return -ENOMEM;
-    size_t slot = http_cache_keyed(&renderer->cache, key);
-    out->response = http_cache_find(&renderer->cache, slot, publication->generation, now_ms);
-    if (out->response)
-        return 0;
-    int r = http_cache_make_room(&renderer->cache, slot, now_ms)
-                ? render_history(renderer, slot, query, coding, publication, out)
-                : -EBUSY;
-    if (r < 0)
-        http_cache_drop(&renderer->cache, slot);
-    return r;
+    size_t slot;
+    int r = find_query(renderer, key_of("history", parts, sizeof(parts) / sizeof(parts[0]), coding), publication,
+                       now_ms, &slot, out);
+    return r == -ENOENT ? keep_query(renderer, slot, render_history(renderer, slot, query, coding, publication, out))
+                        : r;
 }
 
 static int render_cpus(struct http_renderer *renderer, size_t slot, const struct json_cpus_query *query,
@@ -179,19 +194,10 @@ static int render_cpus(struct http_renderer *renderer, size_t slot, const struct
 int http_render_cpus(struct http_renderer *renderer, const struct json_cpus_query *query, enum http_coding coding,
                      const struct http_publication *publication, uint64_t now_ms, struct http_query_answer *out) {
     const char *const parts[] = {query->metric, query->cpu};
-    char *key = key_of("cpus", parts, sizeof(parts) / sizeof(parts[0]), coding);
-    if (!key)
-        return -ENOMEM;
-    size_t slot = http_cache_keyed(&renderer->cache, key);
-    out->response = http_cache_find(&renderer->cache, slot, publication->generation, now_ms);
-    if (out->response)
-        return 0;
-    int r = http_cache_make_room(&renderer->cache, slot, now_ms)
-                ? render_cpus(renderer, slot, query, coding, publication, out)
-                : -EBUSY;
-    if (r < 0)
-        http_cache_drop(&renderer->cache, slot);
-    return r;
+    size_t slot;
+    int r = find_query(renderer, key_of("cpus", parts, sizeof(parts) / sizeof(parts[0]), coding), publication, now_ms,
+                       &slot, out);
+    return r == -ENOENT ? keep_query(renderer, slot, render_cpus(renderer, slot, query, coding, publication, out)) : r;
 }
 
 // ---- sending ----
