@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/core_check.h"
-
-#include <math.h>
+#include "tests/unit/estimate_rig.h"
 
 #include "core/base/student.h"
-#include "core/estimate/estimate.h"
 #include "core/estimate/estimate_slope.h"
 
 // Toy plans with one or two units, fed with rounds by hand; expected values are worked out in the comments.
 
 enum { ROUNDS = 200, CPUS_MAX = 8 };
-
-struct rig {
-    struct catalog *catalog;
-    struct plan *plan;
-    struct topology *topology;
-    struct estimate *estimate;
-    struct rows *rows;
-    struct cells *cells;
-};
 
 static const char *const EVENTS[] = {"A", "B", "C"};
 
@@ -28,24 +16,9 @@ static void rig_init(struct rig *rig, size_t n_cpus, const char *second, double 
     metric_of(builder, "ratio", "A / B", "");
     metric_of(builder, "second", second, "");
     group_of(builder, "all", "ratio second");
-    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    rig->plan = build_plan(
-        &(struct plan_request){.catalog = rig->catalog, .general_counters = 4, .slot_ns = UINT64_C(1000000000)});
+    rig_begin(rig, builder, (struct plan_request){.general_counters = 4}, build_cpus(0, (unsigned)n_cpus, 2),
+              memory_rounds);
     assert_int_equal(rig->plan->n_units, 1);
-    rig->topology = build_cpus(0, (unsigned)n_cpus, 2);
-    rig->estimate = estimate_new(rig->plan, rig->topology, memory_rounds);
-    rig->rows = rows_new(rig->plan);
-    rig->cells = cells_new(rig->rows, n_cpus);
-    assert_true(rig->estimate && rig->rows && rig->cells);
-}
-
-static void rig_free(struct rig *rig) {
-    cells_free(rig->cells);
-    rows_free(rig->rows);
-    estimate_free(rig->estimate);
-    topology_free(rig->topology);
-    plan_free(rig->plan);
-    catalog_free(rig->catalog);
 }
 
 // A CPU's counts in `seconds`, in one window.
@@ -65,11 +38,6 @@ static void round_of(struct rig *rig, double seconds) {
 
 static struct estimate_interval interval(const struct rig *rig, size_t scope, size_t metric, double value) {
     return estimate_get(rig->estimate, scope, metric, value, 1);
-}
-
-static void expect_near(double value, double wanted, double relative) {
-    if (!(fabs(value - wanted) <= relative * fabs(wanted)))
-        fail_msg("%.12g instead of %.12g", value, wanted);
 }
 
 // ---- Student's t ----

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/core_check.h"
-
-#include <math.h>
+#include "tests/unit/estimate_rig.h"
 
 #include "core/base/student.h"
-#include "core/estimate/estimate.h"
 
 // Four cores that have their idle pieces at the same times, a tenth of a round. Each counts A and B for a part of
 // rounds of 10 s; extrapolated, 100 of B a second.
 
 enum { CORES = 4, ROUNDS = 2 };
-
-struct rig {
-    struct catalog *catalog;
-    struct plan *plan;
-    struct topology *topology;
-    struct estimate *estimate;
-    struct rows *rows;
-    struct cells *cells;
-};
 
 // `groups`: 1, or 2 with another event group, which has no data.
 static void rig_init_groups(struct rig *rig, double idle, unsigned groups) {
@@ -27,28 +15,12 @@ static void rig_init_groups(struct rig *rig, double idle, unsigned groups) {
     metric_of(builder, "ratio", "A / B", "");
     metric_of(builder, "other", "C / D", "");
     group_of(builder, "all", groups > 1 ? "ratio other" : "ratio");
-    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    rig->plan = build_plan(&(struct plan_request){
-        .catalog = rig->catalog, .general_counters = 2, .slot_ns = UINT64_C(1000000000), .idle = idle});
+    rig_begin(rig, builder, (struct plan_request){.general_counters = 2, .idle = idle}, build_cpus(0, CORES, 1), 16);
     assert_int_equal(rig->plan->n_units, groups);
     assert_int_equal(rig->plan->metrics[0].unit, 0);
-    rig->topology = build_cpus(0, CORES, 1);
-    rig->estimate = estimate_new(rig->plan, rig->topology, 16);
-    rig->rows = rows_new(rig->plan);
-    rig->cells = cells_new(rig->rows, CORES);
-    assert_true(rig->estimate && rig->rows && rig->cells);
 }
 
 static void rig_init(struct rig *rig, double idle) { rig_init_groups(rig, idle, 1); }
-
-static void rig_free(struct rig *rig) {
-    cells_free(rig->cells);
-    rows_free(rig->rows);
-    estimate_free(rig->estimate);
-    topology_free(rig->topology);
-    plan_free(rig->plan);
-    catalog_free(rig->catalog);
-}
 
 // Takes a round in, of which each core counts `seconds`: a[core] of A a second. The rounds of the first `early` cores
 // end before those of the others.
@@ -73,10 +45,7 @@ static double error_of(const struct rig *rig, double rounds) {
     return estimate_get(rig->estimate, 0, 0, 0.5, rounds).standard_error;
 }
 
-static void expect_near(double value, double wanted) {
-    if (!(fabs(value - wanted) <= 1e-6 * wanted))
-        fail_msg("%.12g instead of %.12g", value, wanted);
-}
+static void expect(double value, double wanted) { expect_near(value, wanted, 1e-6); }
 
 // Each core's residual differs by 0.2 / 4 between 40 and 60 of A: with a fifth unseen the variance is
 // 4 x 0.05^2 / 2 x 0.2 = 0.001. Their sum differs by 0.2: as one population it has 0.2^2 / 2 = 0.02 instead of 0.005,
@@ -88,9 +57,9 @@ static void test_what_cores_do_in_step_is_unseen_on_all_of_them(void **state) {
     rig_init(&rig, 0.1);
     round_of(&rig, 8, 40, 40);
     round_of(&rig, 8, 60, 60);
-    expect_near(error_of(&rig, 1), sqrt(0.0015));
+    expect(error_of(&rig, 1), sqrt(0.0015));
     // one draw for what they have in common, and one for each of four cores
-    expect_near(estimate_degrees(rig.estimate, 0, 0), 0.0025 * 0.0025 / (0.001 * 0.001 / 4 + 0.0015 * 0.0015));
+    expect(estimate_degrees(rig.estimate, 0, 0), 0.0025 * 0.0025 / (0.001 * 0.001 / 4 + 0.0015 * 0.0015));
     rig_free(&rig);
 }
 
@@ -100,8 +69,8 @@ static void test_what_cores_do_by_themselves_adds_nothing(void **state) {
     rig_init(&rig, 0.1);
     round_of(&rig, 8, 40, 60);
     round_of(&rig, 8, 60, 40);
-    expect_near(error_of(&rig, 1), sqrt(0.001));
-    expect_near(estimate_degrees(rig.estimate, 0, 0), 4);
+    expect(error_of(&rig, 1), sqrt(0.001));
+    expect(estimate_degrees(rig.estimate, 0, 0), 4);
     rig_free(&rig);
 }
 
@@ -114,7 +83,7 @@ static void test_a_slow_change_is_no_error_of_idle_pieces(void **state) {
     rig_init(&rig, 0.1);
     round_of(&rig, 5, 40, 40);
     round_of(&rig, 5, 60, 60);
-    expect_near(error_of(&rig, 1), sqrt(0.001));
+    expect(error_of(&rig, 1), sqrt(0.001));
     rig_free(&rig);
 }
 
@@ -128,7 +97,7 @@ static void test_only_rounds_that_end_together_are_compared(void **state) {
     rig_init(&rig, 0.1);
     round_each(&rig, 8, (const double[]){40, 40, 60, 60}, 2);
     round_each(&rig, 8, (const double[]){60, 60, 40, 40}, 2);
-    expect_near(error_of(&rig, 1), sqrt(0.001));
+    expect(error_of(&rig, 1), sqrt(0.001));
     rig_free(&rig);
 }
 
@@ -141,7 +110,7 @@ static void test_what_repeats_in_step_within_a_round_is_unseen_on_all_cores(void
     rig_init_groups(&rig, 0.1, 2);
     round_each(&rig, 5, (const double[]){40, 60, 40, 60}, 0);
     round_each(&rig, 5, (const double[]){60, 40, 60, 40}, 0);
-    expect_near(error_of(&rig, 1), sqrt(0.0025 + 0.001));
+    expect(error_of(&rig, 1), sqrt(0.0025 + 0.001));
     rig_free(&rig);
 }
 
@@ -152,7 +121,7 @@ static void test_blocks_that_differ_as_their_cores_do_are_not_in_step(void **sta
     rig_init_groups(&rig, 0.1, 2);
     round_each(&rig, 5, (const double[]){40, 60, 40, 40}, 0);
     round_each(&rig, 5, (const double[]){60, 40, 60, 60}, 0);
-    expect_near(error_of(&rig, 1), sqrt(0.0025));
+    expect(error_of(&rig, 1), sqrt(0.0025));
     rig_free(&rig);
 }
 
@@ -162,7 +131,7 @@ static void test_without_idle_pieces_cores_have_nothing_in_common(void **state) 
     rig_init(&rig, 0);
     round_of(&rig, 8, 40, 60);
     round_of(&rig, 8, 60, 40);
-    expect_near(error_of(&rig, 1), sqrt(0.001));
+    expect(error_of(&rig, 1), sqrt(0.001));
     rig_free(&rig);
     rig_init(&rig, 0);
     round_of(&rig, 8, 40, 40);
@@ -179,7 +148,7 @@ static void test_a_change_of_all_cores_is_no_error_of_any(void **state) {
     rig_init(&rig, 0);
     round_of(&rig, 8, 40, 40);
     round_of(&rig, 8, 64, 56);
-    expect_near(error_of(&rig, 1), sqrt(4 * 0.01 * 0.01 / 2 * 0.2 * 4 / 3));
+    expect(error_of(&rig, 1), sqrt(4 * 0.01 * 0.01 / 2 * 0.2 * 4 / 3));
     rig_free(&rig);
 }
 
@@ -210,8 +179,8 @@ static void test_a_round_claims_no_more_than_its_resolution(void **state) {
     for (int r = 0; r < ROUNDS; r++)
         round_of(&rig, 8, 50, 50);
     double least = 0.2 * 0.5 * 0.1 / sqrt(1 / 0.9 / 0.75);
-    expect_near(error_of(&rig, 1), least);
-    expect_near(error_of(&rig, 25), least / 5);
+    expect(error_of(&rig, 1), least);
+    expect(error_of(&rig, 25), least / 5);
     size_t one = scope_of_cpu(rig.topology, 0); // has pieces at places that are independent of its windows
     assert_true(estimate_get(rig.estimate, one, 0, 0.5, 1).standard_error == 0);
     rig_free(&rig);
@@ -231,7 +200,7 @@ static void test_few_rounds_do_not_widen_the_resolution(void **state) {
     round_each(&rig, 8, (const double[]){50, 50, 50, 50}, 0);
     round_each(&rig, 8, (const double[]){50.5, 50.5, 49.5, 49.5}, 0);
     struct estimate_interval of = estimate_get(rig.estimate, 0, 0, 0.5, 1);
-    expect_near(of.high - 0.5, of.standard_error * student_95(INFINITY));
+    expect(of.high - 0.5, of.standard_error * student_95(INFINITY));
     rig_free(&rig);
 }
 

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/core_check.h"
+#include "tests/unit/estimate_rig.h"
 
-#include <math.h>
-
-#include "core/estimate/estimate.h"
 #include "core/estimate/estimate_within.h"
 
 // Four units that count B alike, each beside an event of its own, in one of ten seconds.
 enum { UNITS = 4, CPUS = 4 };
 static const double SLOW[] = {10, 100}, FAST[] = {60, 300}; // what a window counts of the own event, and of B
-
-struct rig {
-    struct catalog *catalog;
-    struct plan *plan;
-    struct topology *topology;
-    struct estimate *estimate;
-    struct rows *rows;
-    struct cells *cells;
-};
 
 static void rig_init(struct rig *rig, double idle) {
     static const char *const events[] = {"A", "B", "C", "D", "E"};
@@ -27,24 +15,9 @@ static void rig_init(struct rig *rig, double idle) {
     metric_of(builder, "third", "D / B", "");
     metric_of(builder, "fourth", "E / B", "");
     group_of(builder, "all", "first second third fourth");
-    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    rig->plan = build_plan(&(struct plan_request){
-        .catalog = rig->catalog, .general_counters = 2, .slot_ns = UINT64_C(1000000000), .idle = idle});
+    rig_begin(rig, builder, (struct plan_request){.general_counters = 2, .idle = idle}, build_cpus(0, CPUS, 1),
+              INFINITY);
     assert_int_equal(rig->plan->n_units, UNITS);
-    rig->topology = build_cpus(0, CPUS, 1);
-    rig->estimate = estimate_new(rig->plan, rig->topology, INFINITY);
-    rig->rows = rows_new(rig->plan);
-    rig->cells = cells_new(rig->rows, CPUS);
-    assert_true(rig->estimate && rig->rows && rig->cells);
-}
-
-static void rig_free(struct rig *rig) {
-    cells_free(rig->cells);
-    rows_free(rig->rows);
-    estimate_free(rig->estimate);
-    topology_free(rig->topology);
-    plan_free(rig->plan);
-    catalog_free(rig->catalog);
 }
 
 static void count(struct rig *rig, size_t cpu, size_t unit, const double *of) {
@@ -78,11 +51,6 @@ static void feed_turns(struct rig *rig, bool held, bool last) {
 
 static double error_of(const struct rig *rig, size_t scope, double rounds) {
     return estimate_get(rig->estimate, scope, 0, 0.175, rounds).standard_error;
-}
-
-static void expect_near(double value, double wanted, double relative) {
-    if (!(fabs(value - wanted) <= relative * fabs(wanted)))
-        fail_msg("%.12g instead of %.12g", value, wanted);
 }
 
 // All units see the same in each round, so no window missed anything, however much rounds differ.

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/core_check.h"
+#include "tests/unit/estimate_rig.h"
 
-#include <math.h>
-
-#include "core/estimate/estimate.h"
 #include "core/estimate/estimate_unseen.h"
 
 // Two event groups with a common event, on one CPU: if one has seen less of it than the other, its windows do not
 // represent the round. By default rounds of 10 s and windows of 1 s.
 
 enum { A_AND_B, B_AND_C, UNITS };
-
-struct rig {
-    struct catalog *catalog;
-    struct plan *plan;
-    struct topology *topology;
-    struct estimate *estimate;
-    struct rows *rows;
-    struct cells *cells;
-};
 
 // Each event group has so many slots of a round.
 static void rig_init_slots(struct rig *rig, unsigned cpus, unsigned slots) {
@@ -28,34 +16,17 @@ static void rig_init_slots(struct rig *rig, unsigned cpus, unsigned slots) {
     metric_of(builder, "second", "C / B", "");
     metric_of(builder, "both", "first * second", "");
     group_of(builder, "all", "first second both");
-    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    rig->plan = build_plan(&(struct plan_request){.catalog = rig->catalog,
-                                                  .general_counters = 2,
-                                                  .selections = &(struct plan_selection){0, slots},
-                                                  .n_selections = 1,
-                                                  .slot_ns = UINT64_C(1000000000)});
+    const struct plan_request request = {
+        .general_counters = 2, .selections = &(struct plan_selection){0, slots}, .n_selections = 1};
+    rig_begin(rig, builder, request, build_cpus(0, cpus, 1), 16);
     assert_int_equal(rig->plan->n_units, UNITS);
     assert_int_equal(rig->plan->metrics[0].unit, A_AND_B);
     assert_int_equal(rig->plan->metrics[1].unit, B_AND_C);
     assert_int_equal(rig->plan->metrics[2].unit, PLAN_COMBINED);
-    rig->topology = build_cpus(0, cpus, 1);
-    rig->estimate = estimate_new(rig->plan, rig->topology, 16);
-    rig->rows = rows_new(rig->plan);
-    rig->cells = cells_new(rig->rows, cpus);
-    assert_true(rig->estimate && rig->rows && rig->cells);
 }
 
 static void rig_init_cpus(struct rig *rig, unsigned cpus) { rig_init_slots(rig, cpus, 1); }
 static void rig_init(struct rig *rig) { rig_init_cpus(rig, 1); }
-
-static void rig_free(struct rig *rig) {
-    cells_free(rig->cells);
-    rows_free(rig->rows);
-    estimate_free(rig->estimate);
-    topology_free(rig->topology);
-    plan_free(rig->plan);
-    catalog_free(rig->catalog);
-}
 
 static void count(struct rig *rig, size_t unit, double seconds, double first, double second) {
     double *values = cells_values(rig->cells, 0, unit);
@@ -74,11 +45,6 @@ static void rounds(struct rig *rig, int n) {
 
 static double error_of(const struct rig *rig, size_t metric, double value) {
     return estimate_get(rig->estimate, 0, metric, value, 1).standard_error;
-}
-
-static void expect_near(double value, double wanted, double relative) {
-    if (!(fabs(value - wanted) <= relative * fabs(wanted)))
-        fail_msg("%.12g instead of %.12g", value, wanted);
 }
 
 // 100 of B a second here, 400 there: 250 by both. 150 of these 250 were not seen, and may have any ratio.
