@@ -10,16 +10,16 @@ const char *const host_memory_counts[HOST_MEMORY_COUNTS_N] = {
     [HOST_MEMORY_OWN] = "local_node",       [HOST_MEMORY_OTHER] = "other_node",
 };
 
-struct words {
-    const char *name, *text;
+static const char *const KINDS[] = {
+    [HOST_MEMORY_OF_CPUS] = "cpus",
+    [HOST_MEMORY_CXL] = "cxl",
+    [HOST_MEMORY_PERSISTENT] = "persistent",
+    [HOST_MEMORY_SPECIAL] = "special",
+    [HOST_MEMORY_WITHOUT_CPUS] = "without_cpus",
 };
 
-static const struct words KINDS[] = {
-    [HOST_MEMORY_OF_CPUS] = {"cpus", "memory of CPUs"},
-    [HOST_MEMORY_CXL] = {"cxl", "CXL"},
-    [HOST_MEMORY_PERSISTENT] = {"persistent", "persistent memory"},
-    [HOST_MEMORY_SPECIAL] = {"special", "kept apart by the firmware"},
-    [HOST_MEMORY_WITHOUT_CPUS] = {"without_cpus", "without CPUs"},
+struct words {
+    const char *name, *text;
 };
 
 static const struct words STATES[RESCTRL_STATES_N] = {
@@ -48,7 +48,7 @@ const char *resctrl_gap_name(enum resctrl_gap gap) { return GAPS[gap].name; }
 
 const char *resctrl_gap_text(enum resctrl_gap gap) { return GAPS[gap].text; }
 
-const char *host_memory_kind_name(enum host_memory_kind kind) { return KINDS[kind].name; }
+const char *host_memory_kind_name(enum host_memory_kind kind) { return KINDS[kind]; }
 
 const char *resctrl_state_name(enum resctrl_state state) { return STATES[state].name; }
 

@@ -38,9 +38,6 @@ export const intervalOf = (state) => {
 // When the values were taken, of which age is told and since when is counted.
 export const takenOf = (state) => firstOf(state, 'topdown')?.timestamp_seconds ?? null;
 
-// The scope of the host, a socket or a CPU in a document of one core type.
-export const scopesOf = (document) => document?.scopes ?? [];
-
 const walk = (nodes, found) => {
   for (const node of nodes ?? []) {
     const inner = found(node) ? node : walk(node.children, found);
