@@ -8,9 +8,8 @@
 #include "core/base/block.h"
 #include "core/base/random.h"
 
-static const double WINDOWS_DIFFER = 0.02; // neighbours that are nearly equally long
-static const double SLOTS_MAX = 1e6;       // of a window
-enum { CONTRAST_WINDOWS_MIN = 4 };         // fewer say little of a round
+static const double SLOTS_MAX = 1e6; // of a window
+enum { CONTRAST_WINDOWS_MIN = 4 };   // fewer say little of a round
 
 // The number of values that have contrasts.
 static size_t n_of_contrast(const struct cells *cells) {

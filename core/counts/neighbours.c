@@ -6,8 +6,7 @@
 
 #include "core/base/block.h"
 
-static const double WINDOWS_DIFFER = 0.02; // neighbours that are nearly equally long, as in cells.c
-static const double OTHER_WORK_STEPS = 8;  // 3 points of another field
+static const double OTHER_WORK_STEPS = 8; // 3 points of another field
 
 static void lay_out(void *self, struct block *block) {
     struct neighbours *neighbours = self;
@@ -71,8 +70,8 @@ static void compare_rates(const struct neighbours *neighbours, struct neighbours
     }
 }
 
-static void read_window(const struct neighbours *neighbours, struct neighbours_event *events, const double *values) {
-    double slots = neighbours->leader >= 0 ? values[1 + neighbours->leader] : 0;
+static void read_window(const struct neighbours *neighbours, struct neighbours_event *events, const double *values,
+                        double slots) {
     for (size_t i = 0; i < neighbours->n_events; i++) {
         double by = neighbours->is_field[i] ? slots / NEIGHBOURS_FIELD_STEPS : values[0];
         events[i].last[1] = events[i].last[0];
@@ -87,16 +86,15 @@ void neighbours_take(struct neighbours *neighbours, size_t cpu, const double *va
         return;
     struct neighbours_cpu *of = &neighbours->cpus[cpu];
     struct neighbours_event *events = &neighbours->events[cpu * neighbours->n_events];
-    if (values)
-        read_window(neighbours, events, values);
     double slots = values && neighbours->leader >= 0 ? values[1 + neighbours->leader] : 0;
-    if (values && of->read) {
-        double weight = slots > 0 ? fmin(slots, of->slots) / fmax(slots, of->slots) : 0;
+    if (values)
+        read_window(neighbours, events, values, slots);
+    if (slots > 0 && of->slots > 0) {
+        double weight = fmin(slots, of->slots) / fmax(slots, of->slots);
         compare_readings(neighbours, events, weight);
         of->n_read += weight;
     }
     of->slots = slots;
-    of->read = values;
     of->in_row = values && fabs(values[0] - slot) <= WINDOWS_DIFFER * slot ? of->in_row + 1 : 0;
     if (of->in_row < 2)
         return;

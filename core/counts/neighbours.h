@@ -14,6 +14,8 @@
 
 #include "core/counts/rows.h"
 
+#define WINDOWS_DIFFER 0.02 // share by which windows that are equally long may differ
+
 enum { NEIGHBOURS_FIELD_STEPS = 255 }; // of a PERF_METRICS field of 8 bits (Intel SDM volume 3, "Performance Metrics")
 
 // An event of the unit on a CPU.
@@ -32,9 +34,8 @@ struct neighbours {
     struct neighbours_cpu {
         unsigned in_row;        // windows of a slot so far, without one of another length
         uint32_t n_near, n_far; // pairs in the round
-        bool read;              // the window before had data
         double n_read;          // pairs of windows that were read one after the other, by weight
-        double slots;           // pipeline slots of the window before
+        double slots;           // pipeline slots of the window before; 0 if it had no data
     } * cpus;
     struct neighbours_event *events; // [cpu][event of the unit]
 };

@@ -18,8 +18,7 @@ static void lay_out(void *self, struct block *block) {
 static size_t place_of(const struct rows *rows, size_t u, unsigned event) {
     const struct plan *plan = rows->plan;
     bool own = !plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u && plan->units[u].n_groups == 1;
-    bool field = plan->catalog->events[event].topdown && plan->needs[event].free;
-    return own && !field ? rows_place_in_unit(rows, u, event) : 0;
+    return own && !plan_is_field(plan, event) ? rows_place_in_unit(rows, u, event) : 0;
 }
 
 static size_t units_with(const struct rows *rows, unsigned event) {

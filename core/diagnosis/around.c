@@ -26,15 +26,6 @@ struct around {
 
 // ---- metrics ----
 
-static int place_of(const struct snapshot_layout *layout, const char *name) {
-    for (size_t i = 0; i < layout->n_metrics; i++) {
-        unsigned metric = catalog_metric_named(layout->catalog, layout->plan->metrics[i].metric);
-        if (strcmp(layout->catalog->metrics[metric].export_name, name) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
 static double value_of(const struct snapshot *snapshot, size_t scope, int place) {
     return place >= 0 ? snapshot->values[snapshot_metric(snapshot->layout, scope, (size_t)place)] : NAN;
 }
@@ -268,9 +259,9 @@ struct around *around_new(const struct snapshot_layout *layout) {
     around->ran = around->values + 5 * n;
     for (size_t c = 0; c < n; c++)
         around->ran[c] = NAN;
-    around->busy = place_of(layout, CATALOG_UTILIZATION);
-    around->hertz = place_of(layout, CATALOG_FREQUENCY);
-    around->ipc = place_of(layout, CATALOG_IPC);
+    around->busy = snapshot_layout_place(layout, CATALOG_UTILIZATION);
+    around->hertz = snapshot_layout_place(layout, CATALOG_FREQUENCY);
+    around->ipc = snapshot_layout_place(layout, CATALOG_IPC);
     return around;
 }
 
@@ -285,7 +276,7 @@ struct around *around_free(struct around *around) {
 
 void around_fill(struct around *around, struct tree *tree, struct snapshot *snapshot) {
     struct circumstances *out = &snapshot->circumstances;
-    *out = (struct circumstances){.n_outliers = 0};
+    *out = circumstances_unknown();
     note_cycles(around, snapshot);
     find_times(around, snapshot, out);
     if (!snapshot->layout->topology->boxes && tree->n > 0)

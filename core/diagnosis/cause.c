@@ -10,15 +10,9 @@ static const struct verdict_cause NO_CAUSE = {.kind = CAUSE_NONE, .metric = -1, 
 
 // ---- misses ----
 
-// The value of a metric that every vendor has, as exported; NaN: none.
-static double value_of(const struct tree *tree, const char *name) {
-    const struct catalog *catalog = tree->layout->catalog;
-    for (size_t i = 0; i < tree->layout->n_metrics; i++) {
-        unsigned metric = catalog_metric_named(catalog, tree->layout->plan->metrics[i].metric);
-        if (strcmp(catalog->metrics[metric].export_name, name) == 0)
-            return judge_value(tree->judge, metric);
-    }
-    return NAN;
+static double value_of(const struct tree *tree, enum tree_evidence evidence) {
+    int metric = tree->evidence[evidence];
+    return metric >= 0 ? judge_value(tree->judge, (unsigned)metric) : (double)NAN;
 }
 
 // True if a measured metric is below the last one: the tree itself tells.
@@ -31,9 +25,9 @@ static bool is_divided(const struct tree *tree, unsigned last) {
 
 // Shares of cycles that misses explain at most, by enum verdict_cause_kind. Each level has what the next one lacks.
 static bool find_bounds(const struct tree *tree, double bounds[CAUSE_N]) {
-    double per_cycle = value_of(tree, CATALOG_IPC) / 1000, l1 = value_of(tree, CATALOG_L1D_MPKI) * per_cycle,
-           l2 = value_of(tree, CATALOG_L2_MPKI) * per_cycle, ll = value_of(tree, CATALOG_LL_MPKI) * per_cycle,
-           walks = value_of(tree, CATALOG_DTLB_MPKI) * per_cycle;
+    double per_cycle = value_of(tree, TREE_IPC) / 1000, l1 = value_of(tree, TREE_L1D_MPKI) * per_cycle,
+           l2 = value_of(tree, TREE_L2_MPKI) * per_cycle, ll = value_of(tree, TREE_LL_MPKI) * per_cycle,
+           walks = value_of(tree, TREE_DTLB_MPKI) * per_cycle;
     bounds[CAUSE_SECOND_LEVEL] = fmax(l1 - l2, 0) * CAUSE_CYCLES_SECOND_LEVEL;
     bounds[CAUSE_LAST_LEVEL] = fmax(l2 - ll, 0) * CAUSE_CYCLES_LAST_LEVEL;
     bounds[CAUSE_MEMORY] = ll * CAUSE_CYCLES_MEMORY;
@@ -73,10 +67,10 @@ static void consider(const struct tree *tree, unsigned metric, double share, str
     const struct catalog *catalog = tree->layout->catalog;
     enum metric_domain domain = catalog->metrics[metric].domain;
     double value = judge_value(tree->judge, metric);
-    if ((domain != METRIC_CLOCKS && domain != METRIC_PIPELINE_SLOTS) || is_of_tree(catalog, metric) ||
-        !catalog->metrics[metric].meaning[0] || judge_high(tree->judge, metric) != JUDGE_YES)
+    if (!(value >= MOST * share) || (best->kind != CAUSE_NONE && value <= best->share) ||
+        (domain != METRIC_CLOCKS && domain != METRIC_PIPELINE_SLOTS) || !catalog->metrics[metric].meaning[0])
         return;
-    if (value >= MOST * share && (best->kind == CAUSE_NONE || value > best->share))
+    if (judge_high(tree->judge, metric) == JUDGE_YES && !is_of_tree(catalog, metric))
         *best = (struct verdict_cause){CAUSE_METRIC, (int)metric, value};
 }
 

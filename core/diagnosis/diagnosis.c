@@ -24,7 +24,6 @@ struct course {
     unsigned rounds;
     uint64_t known_ns; // last time with a verdict
     bool unseen;       // it is not known what came before the next verdict
-    struct phases phases;
 };
 
 // A node of the decision tree, for the host.
@@ -41,6 +40,7 @@ struct diagnosis {
     struct around *around;
     struct node *nodes;     // by catalog metric
     struct course *courses; // the host's, then each socket's
+    struct phases phases;   // of the host
 };
 
 static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosis->layout->topology->n_sockets; }
@@ -48,8 +48,7 @@ static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosi
 // ---- since when ----
 
 static void course_begin(struct course *course) {
-    struct phases phases = course->phases;
-    *course = (struct course){.held = NO_SPELL, .rival = NO_SPELL, .unseen = true, .phases = phases};
+    *course = (struct course){.held = NO_SPELL, .rival = NO_SPELL, .unseen = true};
 }
 
 // A verdict that begins with this snapshot.
@@ -146,9 +145,6 @@ static void judge_scope(struct diagnosis *diagnosis, struct snapshot *snapshot, 
     verdict->now = bound_find(diagnosis->tree);
     int metric = verdict_metric(&verdict->now);
     verdict->now.since = settles ? course_take(course, metric, snapshot) : course_look(course, metric, snapshot);
-    if (settles)
-        phases_take(&course->phases, diagnosis->tree, &verdict->now, snapshot->start_ns, snapshot->end_ns);
-    verdict->phases = phases_tell(&course->phases);
     verdict->lasting = lasting_of(diagnosis, scope, &verdict->now);
     write_lasting(&verdict->lasting, scope, snapshot);
 }
@@ -158,6 +154,7 @@ void diagnosis_look(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     around_fill(diagnosis->around, diagnosis->tree, snapshot);
     for (size_t scope = 0; scope < n_courses(diagnosis); scope++)
         judge_scope(diagnosis, snapshot, scope, false);
+    snapshot->circumstances.phases = phases_tell(&diagnosis->phases);
 }
 
 // ---- what stays high ----
@@ -193,6 +190,8 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     around_fill(diagnosis->around, diagnosis->tree, snapshot);
     for (size_t scope = n_courses(diagnosis); scope-- > 0;) // the host last: its nodes are used below
         judge_scope(diagnosis, snapshot, scope, true);
+    phases_take(&diagnosis->phases, diagnosis->tree, &snapshot->verdicts[0].now, snapshot->start_ns, snapshot->end_ns);
+    snapshot->circumstances.phases = phases_tell(&diagnosis->phases);
     for (unsigned m = 0; m < diagnosis->layout->catalog->n_metrics; m++)
         if (diagnosis->nodes[m].judged)
             node_take(&diagnosis->nodes[m], diagnosis->tree->judge, m);
@@ -258,8 +257,6 @@ static void continue_course(struct course *course, const struct course *old, con
     *course = *old;
     course->held = continue_spell(old->held, before, catalog);
     course->rival = continue_spell(old->rival, before, catalog);
-    if (before != catalog)
-        course->phases.n = 0;
 }
 
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old) {
@@ -274,6 +271,8 @@ void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old
         diagnosis->nodes[m].judged = judged;
     }
     continue_course(&diagnosis->courses[0], &old->courses[0], old_catalog, catalog);
+    if (old_catalog == catalog)
+        diagnosis->phases = old->phases;
     for (size_t s = 0; s < topology->n_sockets; s++)
         for (size_t b = 0; b < before->n_sockets; b++)
             if (before->sockets[b].id == topology->sockets[s].id)

@@ -42,13 +42,14 @@ static const struct phases_spell *spell_of(const struct phases *phases, size_t i
     return &phases->spells[(phases->newest + PHASES_SPELLS - i) % PHASES_SPELLS];
 }
 
+static uint64_t length_of(const struct phases_spell *spell, uint64_t from_ns) {
+    return spell->ended_ns - (spell->begun_ns > from_ns ? spell->begun_ns : from_ns);
+}
+
 static uint64_t time_of(const struct phases *phases, size_t n, int metric, uint64_t from_ns) {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct phases_spell *spell = spell_of(phases, i);
-        uint64_t begun_ns = spell->begun_ns > from_ns ? spell->begun_ns : from_ns;
-        sum_ns += spell->metric == metric ? spell->ended_ns - begun_ns : 0;
-    }
+    for (size_t i = 0; i < n; i++)
+        sum_ns += spell_of(phases, i)->metric == metric ? length_of(spell_of(phases, i), from_ns) : 0;
     return sum_ns;
 }
 
@@ -77,8 +78,7 @@ struct verdict_phases phases_tell(const struct phases *phases) {
     while (n < phases->n && spell_of(phases, n)->ended_ns > from_ns)
         n++;
     for (size_t i = 0; i < n; i++)
-        all_ns += time_of(phases, i + 1, spell_of(phases, i)->metric, from_ns) -
-                  time_of(phases, i, spell_of(phases, i)->metric, from_ns);
+        all_ns += length_of(spell_of(phases, i), from_ns);
     told.usual = longest_of(phases, n, from_ns, VERDICT_NOT_KNOWN, &usual_ns);
     told.other = longest_of(phases, n, from_ns, told.usual, &other_ns);
     told.now = newest->metric;

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_DIAGNOSIS_PHASES_H
 #define TOPDOWND_CORE_DIAGNOSIS_PHASES_H
 
-// What a scope was bound by in the last fifteen minutes, by roots of the tree: a host that swings has no mean that
+// What a host was bound by in the last fifteen minutes, by roots of the tree: one that swings has no mean that
 // describes it, and what is different now says little without what is usual.
 //
 // A spell ends when another root is larger by PHASES_LARGER, or, where nothing is high afterwards or before, when the

@@ -59,6 +59,19 @@ static void add_node(struct tree *tree, struct links *links, unsigned metric, un
         add_node(tree, links, (unsigned)child, depth + 1, false);
 }
 
+static void find_evidence(struct tree *tree) {
+    static const char *const names[TREE_EVIDENCE_N] = {
+        [TREE_IPC] = CATALOG_IPC,         [TREE_L1D_MPKI] = CATALOG_L1D_MPKI,   [TREE_L2_MPKI] = CATALOG_L2_MPKI,
+        [TREE_LL_MPKI] = CATALOG_LL_MPKI, [TREE_DTLB_MPKI] = CATALOG_DTLB_MPKI,
+    };
+    const struct snapshot_layout *layout = tree->layout;
+    for (size_t i = 0; i < TREE_EVIDENCE_N; i++) {
+        int place = snapshot_layout_place(layout, names[i]);
+        tree->evidence[i] =
+            place >= 0 ? (int)catalog_metric_named(layout->catalog, layout->plan->metrics[place].metric) : -1;
+    }
+}
+
 static bool build(struct tree *tree) {
     const struct catalog *catalog = tree->layout->catalog;
     struct links links;
@@ -77,6 +90,7 @@ struct tree *tree_new(const struct snapshot_layout *layout) {
     if (!tree)
         return NULL;
     tree->layout = layout;
+    find_evidence(tree);
     tree->nodes = calloc(layout->catalog->n_metrics + 1, sizeof *tree->nodes);
     tree->judge = judge_new(layout->catalog);
     if (!tree->nodes || !tree->judge)

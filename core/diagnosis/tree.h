@@ -24,9 +24,13 @@ struct tree_node {
     enum judge_answer high;
 };
 
+// Metrics that every vendor has, which tell what a bottleneck comes from.
+enum tree_evidence { TREE_IPC, TREE_L1D_MPKI, TREE_L2_MPKI, TREE_LL_MPKI, TREE_DTLB_MPKI, TREE_EVIDENCE_N };
+
 struct tree {
     const struct snapshot_layout *layout;
-    struct tree_node *nodes; // each before its descendants
+    int evidence[TREE_EVIDENCE_N]; // of the catalog; -1: not measured
+    struct tree_node *nodes;       // each before its descendants
     size_t n;
     struct judge *judge;
 };

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/tally/verdict.h"
+
 enum { OUTLIERS_MAX = 4, OUTLIERS_RANGES_MAX = 6 };
 
 // CPUs whose share of a level-1 metric is far above that of most CPUs.
@@ -39,11 +41,16 @@ struct circumstances {
     bool crowded;       // siblings take much from one another
     size_t n_outliers;
     struct outliers outliers[OUTLIERS_MAX];
+    struct verdict_phases phases; // core/diagnosis/diagnosis.h fills it in
 };
 
 static inline struct circumstances circumstances_unknown(void) {
-    return (struct circumstances){
-        .utilisation = NAN, .busiest = NAN, .hertz = NAN, .limit_hertz = NAN, .siblings = NAN};
+    return (struct circumstances){.utilisation = NAN,
+                                  .busiest = NAN,
+                                  .hertz = NAN,
+                                  .limit_hertz = NAN,
+                                  .siblings = NAN,
+                                  .phases = verdict_phases_unknown()};
 }
 
 #endif

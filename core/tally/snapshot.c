@@ -227,6 +227,15 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
     return layout;
 }
 
+int snapshot_layout_place(const struct snapshot_layout *layout, const char *export_name) {
+    for (size_t i = 0; i < layout->n_metrics; i++) {
+        unsigned metric = catalog_metric_named(layout->catalog, layout->plan->metrics[i].metric);
+        if (strcmp(layout->catalog->metrics[metric].export_name, export_name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
 struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout) {
     atomic_fetch_add_explicit(&layout->references, 1, memory_order_relaxed);
     return layout;

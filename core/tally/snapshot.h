@@ -133,6 +133,8 @@ static inline size_t snapshot_scope_cpu(const struct snapshot_layout *layout, si
 // Takes ownership of the plan and the topology, which are freed with the layout. The caller owns the one reference.
 // NULL if out of memory; the caller then still owns both.
 struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *topology);
+// Place of the plan's metric that is exported by this name; -1: it is not measured.
+int snapshot_layout_place(const struct snapshot_layout *layout, const char *export_name);
 struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout);
 struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout); // returns NULL, takes NULL
 

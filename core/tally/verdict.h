@@ -75,7 +75,6 @@ struct verdict_phases {
 struct verdict_scope {
     struct verdict now;
     struct verdict_lasting lasting;
-    struct verdict_phases phases;
 };
 
 static inline struct verdict_phases verdict_phases_unknown(void) {
@@ -99,8 +98,7 @@ static inline struct verdict_scope verdict_unknown(int missing) {
                                           .missing = missing,
                                           .since = verdict_since_unknown(),
                                           .cause = {.metric = -1, .share = NAN}},
-                                  .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()},
-                                  .phases = verdict_phases_unknown()};
+                                  .lasting = {.metric = VERDICT_NOT_KNOWN, .since = verdict_since_unknown()}};
 }
 
 // True if the scope is bound by something: the path's metrics are high.

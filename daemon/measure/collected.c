@@ -16,8 +16,8 @@ struct collected_cell {
     struct estimate_rounds_of many; // of this plan: the newest, but the variance is a mean
     unsigned n_many;                // snapshots that told them
     double sum;                     // of their variances since they are of no more than the memory's rounds
-    unsigned plan;          // the number of the plan of the last snapshot with a gauge; 0: none yet
-    struct collected_past { // of earlier plans, n rounds: sums of the rounds' variances, of kept errors squared
+    unsigned plan;                  // the number of the plan of the last snapshot with a gauge; 0: none yet
+    struct collected_past {         // of earlier plans, n rounds: sums of the rounds' variances, of kept errors squared
         double variance, kept, degrees;
         unsigned n;
     } past;
@@ -277,9 +277,8 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     write_totals(collected, out);
     if (bound_fill(out) < 0)
         return snapshot_unref(out);
-    for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
-        if (collected->last->verdicts[scope].phases.swings) // else it is of the last spell, and the verdict of all
-            out->verdicts[scope].phases = collected->last->verdicts[scope].phases;
+    if (collected->last->circumstances.phases.swings) // else it is of the last spell, and the verdict of all
+        out->circumstances.phases = collected->last->circumstances.phases;
     *view = collected->view;
     return out;
 }

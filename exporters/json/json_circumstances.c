@@ -38,7 +38,7 @@ static const char *name_of(const struct snapshot *snapshot, int metric) {
 }
 
 static void add_phases(struct json *json, const struct snapshot *snapshot) {
-    const struct verdict_phases *phases = &snapshot->verdicts[0].phases;
+    const struct verdict_phases *phases = &snapshot->circumstances.phases;
     json_begin_object(json, "phases");
     json_bool(json, "swings", phases->swings);
     json_number(json, "seconds", phases->seconds);

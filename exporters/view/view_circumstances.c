@@ -74,7 +74,7 @@ static int root_of(const struct snapshot *snapshot) {
 }
 
 static void put_phases(const struct snapshot *snapshot, struct text *out) {
-    const struct verdict_phases *phases = &snapshot->verdicts[0].phases;
+    const struct verdict_phases *phases = &snapshot->circumstances.phases;
     if (phases->swings) {
         text_string(out, "It swings: ");
         put_root(snapshot, phases->usual, out);

@@ -398,7 +398,7 @@ static void test_words_before_a_verdict_fit_the_verdict(void **state) {
                       "All CPUs together: ");
     set_healthy(&p);
     (void)judge(&p);
-    p.snapshot->verdicts[0].phases = (struct verdict_phases){
+    p.snapshot->circumstances.phases = (struct verdict_phases){
         .usual = backend, .now = VERDICT_NOTHING_HIGH, .usual_share = 0.8, .seconds = 600, .now_seconds = 40};
     assert_before(&p, "Mostly Back-end bound (80 % of the last 10 minutes); for 40 s: ");
     set(&p, "backend_bound_ratio", 0.5); // by less than what ends the spell

@@ -303,7 +303,7 @@ static void set_roots(struct patient *p, double backend, double frontend) {
     }
 }
 
-static const struct verdict_phases *phases_of(const struct patient *p) { return &p->snapshot->verdicts[0].phases; }
+static const struct verdict_phases *phases_of(const struct patient *p) { return &p->snapshot->circumstances.phases; }
 
 static unsigned metric_of_host(const struct patient *p, const char *name) {
     return (unsigned)catalog_find_metric(p->host.catalog, name);
