@@ -188,7 +188,10 @@ def test_a_thousand_cpus_are_one_stop_of_the_keyboard():
         assert tab.do("document.activeElement.dataset.cpu") == "1023"
         tab.press("ArrowUp")
         assert tab.do("document.activeElement.dataset.cpu") not in ("1023", "1022")
-        assert tab.do("document.querySelector('.told').textContent === document.activeElement.getAttribute('aria-label')")
+        same = "document.querySelector('.told').textContent === document.activeElement.getAttribute('aria-label')"
+        assert tab.do(same)
+        tab.do("document.querySelector('.told').textContent = 'of an earlier snapshot'")
+        tab.wait(f"document.querySelector('.told').textContent.startsWith('CPU ') && {same}", "the CPU's values of the next snapshot")
 
 
 def test_memory_of_nodes_has_what_resctrl_counts_and_no_column_of_what_nobody_knows():

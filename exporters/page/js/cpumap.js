@@ -26,10 +26,12 @@ export const nameOf = (one) => `CPU ${one.cpu}`;
 const placeOf = (one) => [`core ${one.core}`, `socket ${one.socket}`, one.node !== null && `NUMA node ${one.node}`, one.type].filter(Boolean).join(', ');
 export const describe = (one, unit) => `${nameOf(one)}, ${placeOf(one)}: ${valueText(one, unit)}`;
 
-const at = { key: '' }; // where the keyboard is
+const keyOf = (one) => `${one.type} ${one.cpu}`;
+
+const at = { key: '', told: '' }; // where the keyboard is, and of which CPU the text below the map is
 
 const cellOf = (one, map) => {
-  const key = `${one.type} ${one.cpu}`, step = one.value === null ? 'none' : `q${map.scale.stepOf(one.value)}`;
+  const key = keyOf(one), step = one.value === null ? 'none' : `q${map.scale.stepOf(one.value)}`;
   const few = map.n <= WITH_VALUES && one.value !== null;
   return h('button', {
     type: 'button', class: `cell ${step}${map.odd.has(one) ? ' odd' : ''}`, 'data-key': `cell ${key}`, 'data-cpu': one.cpu,
@@ -39,13 +41,16 @@ const cellOf = (one, map) => {
       at.key = key;
       for (const other of event.currentTarget.closest('.cpumap').querySelectorAll('[tabindex="0"]')) other.tabIndex = -1;
       event.currentTarget.tabIndex = 0;
-      tell(event.currentTarget);
+      tell(event.currentTarget, key);
     },
-    onpointerenter: (event) => tell(event.currentTarget),
+    onpointerenter: (event) => tell(event.currentTarget, key),
   }, map.n <= NAMED && h('span', {}, String(one.cpu)));
 };
 
-const tell = (cell) => { cell.closest('.map').querySelector('.told').textContent = cell.getAttribute('aria-label'); };
+const tell = (cell, key) => {
+  at.told = key;
+  cell.closest('.map').querySelector('.told').textContent = cell.getAttribute('aria-label');
+};
 
 const groupedBy = (list, of) => {
   const groups = new Map();
@@ -94,9 +99,10 @@ const move = (event) => {
 export const drawMap = (cpus, { unit, odd, open, choose, title }) => {
   const scale = scaleOf(cpus, unit), map = { unit, odd, open, choose, scale, n: cpus.length };
   if (!scale) return note('No CPU has a value of this metric now.');
-  if (!cpus.some((one) => `${one.type} ${one.cpu}` === at.key)) at.key = `${cpus[0].type} ${cpus[0].cpu}`;
+  if (!cpus.some((one) => keyOf(one) === at.key)) at.key = keyOf(cpus[0]);
+  const told = cpus.find((one) => keyOf(one) === at.told);
   const size = map.n <= WITH_VALUES ? 'large' : map.n <= NAMED ? 'medium' : 'small';
   return h('div', { class: 'map', 'data-key': 'map' }, legendOf(map),
     h('div', { class: `cpumap ${size}`, role: 'group', 'aria-label': `Map of ${map.n} CPUs by ${title}. Arrows go from CPU to CPU, Enter opens one.`, onkeydown: move }, boxesOf(cpus, map)),
-    h('p', { class: 'told soft', 'data-keep': true, 'aria-hidden': 'true' }, 'Point at a CPU to read it; choose it to open it.'));
+    h('p', { class: 'told soft', 'aria-hidden': 'true' }, told ? describe(told, unit) : 'Point at a CPU to read it; choose it to open it.'));
 };
