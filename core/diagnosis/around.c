@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/block.h"
 #include "core/diagnosis/bound.h"
 
 #define OF_NORMAL 1.4826 // standard deviation of a normal distribution, by its median distance from the median
 #define NO_INTERVAL 2.   // times farther away without one
 
 struct around {
+    size_t n_cpus;
     double *values;   // of one metric, by CPU; NaN: none, or nearly idle
     double *sorted;   // n of them
     double *excess;   // above the median, of the metric in which the CPU is farthest away; 0: no outlier
@@ -243,34 +245,30 @@ static void find_outliers(struct around *around, struct tree *tree, const struct
 
 // ---- all of it ----
 
+static void lay_out(void *self, struct block *block) {
+    struct around *around = self;
+    around->values = block_take(block, around->n_cpus, sizeof *around->values);
+    around->sorted = block_take(block, around->n_cpus, sizeof *around->sorted);
+    around->excess = block_take(block, around->n_cpus, sizeof *around->excess);
+    around->metric = block_take(block, around->n_cpus, sizeof *around->metric);
+    around->usual = block_take(block, around->n_cpus, sizeof *around->usual);
+    around->cycles = block_take(block, around->n_cpus, sizeof *around->cycles);
+    around->ran = block_take(block, around->n_cpus, sizeof *around->ran);
+}
+
 struct around *around_new(const struct snapshot_layout *layout) {
-    size_t n = layout->topology->n_cpus + 1;
-    struct around *around = calloc(1, sizeof *around);
-    if (!around)
-        return NULL;
-    around->values = calloc(6 * n, sizeof *around->values);
-    around->metric = calloc(n, sizeof *around->metric);
-    if (!around->values || !around->metric)
-        return around_free(around);
-    around->sorted = around->values + n;
-    around->excess = around->values + 2 * n;
-    around->usual = around->values + 3 * n;
-    around->cycles = around->values + 4 * n;
-    around->ran = around->values + 5 * n;
-    for (size_t c = 0; c < n; c++)
-        around->ran[c] = NAN;
-    around->busy = snapshot_layout_place(layout, CATALOG_UTILIZATION);
-    around->hertz = snapshot_layout_place(layout, CATALOG_FREQUENCY);
-    around->ipc = snapshot_layout_place(layout, CATALOG_IPC);
-    return around;
+    struct around around = {.n_cpus = layout->topology->n_cpus,
+                            .busy = snapshot_layout_place(layout, CATALOG_UTILIZATION),
+                            .hertz = snapshot_layout_place(layout, CATALOG_FREQUENCY),
+                            .ipc = snapshot_layout_place(layout, CATALOG_IPC)};
+    struct around *made = block_new(&around, sizeof around, lay_out);
+    for (size_t c = 0; made && c < around.n_cpus; c++)
+        made->ran[c] = NAN;
+    return made;
 }
 
 struct around *around_free(struct around *around) {
-    if (around) {
-        free(around->metric);
-        free(around->values);
-        free(around);
-    }
+    free(around);
     return NULL;
 }
 

@@ -216,10 +216,14 @@ void steps_fill_margin(struct steps *steps, size_t series, int64_t start_ns, dou
     }
 }
 
+static bool range_has(const struct steps_range *range, int64_t step) {
+    return step >= range->first && step - range->first < (int64_t)range->n;
+}
+
 void steps_put_margin(struct steps *steps, size_t series, bool coarse, int64_t step, uint8_t margin) {
     struct ring ring = ring_of(coarse);
     struct steps_range range = steps_range(steps, coarse);
-    if (step >= range.first && step - range.first < (int64_t)range.n && point_of(steps, series, &ring, step)->b < 0)
+    if (range_has(&range, step) && point_of(steps, series, &ring, step)->b < 0)
         *margin_of(steps, series, &ring, step) = margin;
 }
 
@@ -228,7 +232,7 @@ void steps_put_margin(struct steps *steps, size_t series, bool coarse, int64_t s
 void steps_put(struct steps *steps, size_t series, bool coarse, int64_t step, double gauge) {
     struct ring ring = ring_of(coarse);
     struct steps_range range = steps_range(steps, coarse);
-    if (step >= range.first && step - range.first < (int64_t)range.n)
+    if (range_has(&range, step))
         add_gauge(point_of(steps, series, &ring, step), gauge);
 }
 
@@ -305,7 +309,7 @@ void steps_read(const struct steps *steps, size_t series, double k, bool coarse,
     struct steps_range range = steps_range(steps, coarse);
     for (size_t i = 0; i < n; i++) {
         int64_t step = first + (int64_t)i;
-        bool exists = series != SIZE_MAX && step >= range.first && step - range.first < (int64_t)range.n;
+        bool exists = series != SIZE_MAX && range_has(&range, step);
         struct steps_point point = exists ? *point_of(steps, series, &ring, step) : (struct steps_point){0, 0};
         values[i] = point.b > 0 ? k * (double)point.a / (double)point.b : point.b < 0 ? k * (double)point.a : NAN;
     }
@@ -317,7 +321,7 @@ void steps_read_margins(const struct steps *steps, size_t series, bool coarse, i
     struct steps_range range = steps_range(steps, coarse);
     for (size_t i = 0; i < n; i++) {
         int64_t step = first + (int64_t)i;
-        bool exists = series != SIZE_MAX && step >= range.first && step - range.first < (int64_t)range.n;
+        bool exists = series != SIZE_MAX && range_has(&range, step);
         margins[i] = exists ? *margin_of(steps, series, &ring, step) : MARGIN_NONE;
     }
 }
