@@ -58,7 +58,7 @@ def build(root, folder, umask=0o022):
     run("chmod", "-R", {0o022: "go=u-w", 0o077: "go="}[umask], folder)
     ours = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | {"CCACHE_DISABLE": "1"}
     for words in (["--preset", "package"], ["--build", "--preset", "package"]):
-        run("cmake", *words, cwd=folder, env=ours, umask=umask, timeout=2 * e2e.TIMEOUT)
+        run("cmake", *words, cwd=folder, env=ours, umask=umask, timeout=5 * e2e.TIMEOUT)
     return f"{folder}/build/package"
 
 
