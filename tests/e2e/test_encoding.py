@@ -125,11 +125,12 @@ class Perf:
         return self.version >= (6, 11)
 
     def ask(self, cpuid, pmus, names):
-        """{(name, PMU): the attributes that perf would use}, without those that perf does not know. `pmus`: {name: format}."""
+        """{(name, PMU): the attributes that perf would use}, without those that perf does not know. `pmus`: {name: format}.
+        Of an event that it does not know, some versions of perf print bytes that are no text."""
         with tempfile.TemporaryDirectory() as folder:
             types = make_pmus(folder, pmus)
             done = subprocess.run(["unshare", "-m", "sh", "-c", SCRIPT, "sh", folder, self.program, *names], capture_output=True,
-                                  text=True, env=os.environ | {"PERF_CPUID": cpuid}, timeout=e2e.TIMEOUT)
+                                  text=True, errors="replace", env=os.environ | {"PERF_CPUID": cpuid}, timeout=e2e.TIMEOUT)
         assert done.returncode != 99, done.stderr
         found = {}
         for part in re.split(r"^== ", done.stdout, flags=re.M)[1:]:
