@@ -22,7 +22,7 @@ import connections
 PAUSE, PATIENCE, RATE, WANTED = 0.1, 30, 60, {
     "process_start_time_seconds": "began", "topdownd_last_snapshot_timestamp_seconds": "taken", "topdownd_covered_cpu_seconds_total": "counted",
     "topdownd_uncovered_cpu_seconds_total": "counted", "topdownd_bound_since_timestamp_seconds": "since",
-    "topdownd_bound_since_unseen": "unseen"}
+    "topdownd_bound_since_unseen": "unseen", "topdownd_gauges_age_seconds": "age"}
 
 
 def read(page):
