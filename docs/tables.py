@@ -137,7 +137,7 @@ def definitions_table():
 SUBJECTS = [("IPC", ["ipc"]), ("frequency", ["frequency_hertz"]), ("utilization", ["utilization_ratio"])] + [
     (title, [f"{name}_mpki", f"{name}_miss_ratio"]) for title, name in (
         ("branches", "branch"), ("L1I", "l1i_cache"), ("L1D", "l1d_cache"), ("L2", "l2_cache"), ("last level", "ll_cache"), ("ITLB", "itlb"), ("DTLB", "dtlb"))]
-LEVEL2 = [["TopdownL2"], ["Topdown_L2"], ["Topdown_Bad_Speculation", "Topdown_Frontend", "Topdown_Backend"], ["Topdown_Frontend", "Topdown_Backend"]]
+LEVEL2 = [["TopdownL2"], ["Topdown_L2"], ["Topdown_Bad_Speculation", "Topdown_Frontend", "Topdown_Backend"], ["Topdown_Frontend", "Topdown_Backend"], ["Topdown_Backend"]]
 
 
 def names_of_cpus():
@@ -187,7 +187,52 @@ def defaults_table():
     return "\n".join(lines + [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in rows.items()])
 
 
-TABLES = {"definitions": definitions_table, "defaults": defaults_table}
+# The nodes of the first two levels, and which metrics tell them, by their own names: those of the first pattern that a spec has. A front end
+# that waits for lines of code or for their translation waits for latency.
+NODES = {
+    "front end: latency": [r"(tma_)?i?fetch_latency(_bound)?|core_frontend_bound(_by)?_latency", r"frontend_mem_bound|stall_frontend_(cache|tlb)_rate|instruction_fetch_stalls"],
+    "front end: bandwidth": [r"(tma_)?i?fetch_bandwidth(_bound)?|core_frontend_bound(_by)?_bandwidth", r"length_decode_stalls"],
+    "mispredictions": [r"(tma_)?branch_mispredicts?|core_bad_speculation(_from)?_mispredicts"],
+    "clears": [r"(tma_)?machine_clears|core_bad_speculation(_from)?_pipeline_restarts", r"other_miss_pred|stall_machine_clears"],
+    "memory": [r"(tma_)?memory_bound|core_backend_bound(_by)?_memory|backend_mem_bound|backend_memory", r"backend_mem_stalled(_cycles)?|tma_mem_scheduler|(load|store)_queue_stalled_cycles|(load|l2|memory)_wait_cycles|stall_(local|remote)_dram"],
+    "core": [r"(tma_)?core_bound|core_backend_bound(_by)?_cpu|backend_core_bound", r"stall_backend_resource_rate|(execution|fp)_wait_cycles|stall_divider"],
+}
+MISSES = ["ipc", "l1d_cache_mpki", "l2_cache_mpki", "ll_cache_mpki"]
+
+
+def node_cell(spec, exported, node):
+    """Which metrics tell a node, or why none does."""
+    for pattern in NODES[node]:
+        names = [f"`{name}`" for name in spec["metrics"] if re.fullmatch(pattern, name)]
+        if names:
+            return ", ".join(names)
+    if node in ("memory", "core"):
+        return "bounds, from misses" if set(MISSES) <= exported else "no event"
+    if node == "mispredictions" and "branch_mpki" in exported:
+        return "their number: `branch_mpki`"
+    return "no event" if "level1" in spec["topdownd"] else "no slots are counted"
+
+
+def other_parts(spec):
+    """What lies directly below level 1 and is none of the nodes."""
+    categories = set(spec["topdownd"].get("level1", {}).get("categories", {}).values())
+    names = [name for name, m in spec["metrics"].items() if m.get("topdownd", {}).get("parent") in categories]
+    return ", ".join(f"`{name}`" for name in names if not any(re.fullmatch(pattern, name) for patterns in NODES.values() for pattern in patterns)) or "-"
+
+
+def nodes_table():
+    rows = {}
+    for name, metrics in specs().items():
+        spec = spec_files.load(os.path.join(ROOT, f"specs/{name}.json"))
+        if name == "software":
+            continue
+        cells = [node_cell(spec, set(metrics), node) for node in NODES] + [other_parts(spec)]
+        rows.setdefault(tuple(cells), []).append(f"`{name}`")
+    lines = ["| CPU | " + " | ".join([*NODES, "other parts of level 1"]) + " |", "|---" * (len(NODES) + 2) + "|"]
+    return "\n".join(lines + [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in rows.items()])
+
+
+TABLES = {"definitions": definitions_table, "defaults": defaults_table, "nodes": nodes_table}
 
 
 def up_to_date(text):

@@ -15,12 +15,13 @@ static double value_of(const struct tree *tree, enum tree_evidence evidence) {
     return metric >= 0 ? judge_value(tree->judge, (unsigned)metric) : (double)NAN;
 }
 
-// True if a measured metric is below the last one: the tree itself tells.
+// True if the tree itself tells: at least two metrics below the last one are measured. One alone, such as the cycles
+// that certainly wait for memory, leaves open what the rest is.
 static bool is_divided(const struct tree *tree, unsigned last) {
+    size_t n = 0;
     for (size_t i = 0; i < tree->n; i++)
-        if (tree->layout->catalog->metrics[tree->nodes[i].metric].parent == (int)last && !isnan(tree->nodes[i].value))
-            return true;
-    return false;
+        n += tree->layout->catalog->metrics[tree->nodes[i].metric].parent == (int)last && !isnan(tree->nodes[i].value);
+    return n >= 2;
 }
 
 // Shares of cycles that misses explain at most, by enum verdict_cause_kind. Each level has what the next one lacks.

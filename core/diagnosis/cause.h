@@ -8,7 +8,8 @@
 //   fetches takes to come, so misses a cycle times that latency bound the share of cycles that they explain. If all
 //   levels together explain less than half of the bottleneck, it is mostly execution, and at least by the difference.
 //   Else, if one level has most of the sum, it is that level; it may be less than it could explain, as misses overlap
-//   and part of the wait may be execution. If no level has most of it, that is the answer.
+//   and part of the wait may be execution. If no level has most of it, that is the answer. One measured metric below
+//   the bottleneck is a part of it and divides nothing: it takes two.
 // - Shares that the methodology leads to from the bottleneck, such as the cycles in which a queue was full. One that is
 //   high and at least half as large as the bottleneck explains it; the largest one is told.
 //

@@ -30,6 +30,7 @@
 #include "core/spec/traffic.h"
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
+enum { CATALOG_SAMPLES_MAX = 16 }; // of a node
 enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 64, CATALOG_TOPDOWN_MAX = 24 };
 
 // The exported name of instructions per cycle, the one metric by which hosts of every vendor and without level 1 too

@@ -148,7 +148,8 @@ int catalog_builder_set_traffic(struct catalog_builder *builder, unsigned metric
 int catalog_builder_add_node(struct catalog_builder *builder, const char *metric, bool root, const char *const *next,
                              size_t n_next, struct fault *fault);
 
-// Adds an event whose samples show the code behind this node. Returns 0, -EINVAL with the reason, or -ENOMEM.
+// Adds an event whose samples show the code behind this node, CATALOG_SAMPLES_MAX at most. Returns 0, -EINVAL with the
+// reason, or -ENOMEM.
 int catalog_builder_add_sample(struct catalog_builder *builder, unsigned node, const char *event, struct fault *fault);
 
 int catalog_builder_add_group(struct catalog_builder *builder, const char *name, const char *title, const char *help,

@@ -144,6 +144,9 @@ int catalog_builder_add_sample(struct catalog_builder *builder, unsigned node, c
     if (index < 0)
         return fault_set(fault, "sample_events of %s names the event %.60s, which the spec does not have",
                          catalog->metrics[entry->metric].name, event);
+    if (entry->n_samples == CATALOG_SAMPLES_MAX)
+        return fault_set(fault, "sample_events of %s are more than %d", catalog->metrics[entry->metric].name,
+                         CATALOG_SAMPLES_MAX);
     unsigned *sample = catalog_entry_grow((void **)&entry->samples, entry->n_samples, sizeof *sample);
     if (!sample)
         return -ENOMEM;

@@ -117,9 +117,9 @@ static void list_groups(const struct catalog *catalog, const char *core_type, st
 // What can be sampled to find the code behind the metric.
 static void add_sample_events(const struct catalog *catalog, unsigned metric, struct table *table) {
     const struct catalog_node *node = catalog_sample_node(catalog, metric);
-    const char *names[16];
+    const char *names[CATALOG_SAMPLES_MAX];
     size_t n = 0;
-    for (; node && n < node->n_samples && n < sizeof names / sizeof *names; n++)
+    for (; node && n < node->n_samples; n++)
         names[n] = catalog->events[node->samples[n]].name;
     table_texts(table, names, n);
 }

@@ -32,7 +32,7 @@ static void test_every_metric_of_a_steady_load_equals_the_truth(void **state) {
     pipeline_load(&p, STEADY);
     pipeline_start(&p, SLOT_NS, 1, NULL);
     pipeline_run(&p, 5);
-    assert_int_equal(p.plan->n_metrics, 49);
+    assert_int_equal(p.plan->n_metrics, 50);
     assert_gauges_are_true(&p, 1e-6);
     assert_totals_are_true(&p, 1e-6);
     assert_int_equal((int)pipeline_windows(&p, WINDOW_CONTENDED), 0);

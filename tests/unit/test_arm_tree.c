@@ -104,11 +104,30 @@ static void check_samples(const struct core *core, const cJSON *ours, const cJSO
         fail_msg("%s: %s: samples less than the vendor", core->name, name);
 }
 
+static bool is_arms(const cJSON *arms, const char *name) {
+    return cJSON_HasObjectItem(get(arms, "metrics"), name) ||
+           cJSON_HasObjectItem(get(get(arms, "groups"), "metrics"), name);
+}
+
+// What our tree has and Arm's cannot have: metrics that are ours alone, such as backend_mem_stalled.
+static void remove_own(cJSON *our_tree, const cJSON *arms) {
+    cJSON *nodes = cJSON_GetObjectItemCaseSensitive(our_tree, "metrics");
+    for (int n = cJSON_GetArraySize(nodes); n-- > 0;) {
+        cJSON *node = cJSON_GetArrayItem(nodes, n), *next = cJSON_GetObjectItemCaseSensitive(node, "next_items");
+        for (int i = cJSON_GetArraySize(next); i-- > 0;)
+            if (!is_arms(arms, cJSON_GetArrayItem(next, i)->valuestring))
+                cJSON_DeleteItemFromArray(next, i);
+        if (!is_arms(arms, get(node, "name")->valuestring))
+            cJSON_DeleteItemFromArray(nodes, n);
+    }
+}
+
 static void test_our_decision_trees_are_the_vendors(void **state) {
     (void)state;
     for (size_t c = 0; c < N_OF(cores); c++) {
         cJSON *ours = read_ours(&cores[c]), *arms = read_arms(&cores[c]);
         const cJSON *our_tree = tree_of(ours), *arms_tree = tree_of(arms), *node;
+        remove_own((cJSON *)(uintptr_t)our_tree, arms);
         assert_true(cJSON_Compare(get(our_tree, "root_nodes"), get(arms_tree, "root_nodes"), true));
         assert_int_equal(cJSON_GetArraySize(get(our_tree, "metrics")), cJSON_GetArraySize(get(arms_tree, "metrics")));
         cJSON_ArrayForEach(node, get(arms_tree, "metrics")) {

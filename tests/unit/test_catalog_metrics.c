@@ -235,6 +235,9 @@ static void test_a_node_leads_to_metrics_and_groups_that_exist(void **state) {
     assert_int_equal(catalog->nodes[0].samples[1], catalog_find_event(catalog, "A"));
     refused(catalog_builder_add_sample(builder, 0, "NOTHING", &error), &error,
             "sample_events of share names the event NOTHING");
+    for (int i = 2; i < CATALOG_SAMPLES_MAX; i++)
+        assert_int_equal(catalog_builder_add_sample(builder, 0, "A", &error), 0);
+    refused(catalog_builder_add_sample(builder, 0, "A", &error), &error, "sample_events of share are more than 16");
     refused(catalog_builder_add_node(builder, "share", true, nowhere, 2, &error), &error,
             "leads from share to Nowhere");
     refused(catalog_builder_add_node(builder, "none", true, next, 2, &error), &error, "names the metric none");

@@ -124,6 +124,50 @@ static void test_levels_that_explain_as_much_are_not_told_apart(void **state) {
     end(&p);
 }
 
+// Neoverse V2: four fifths of the slots wait in the back end; misses a thousand instructions, at one instruction a
+// cycle.
+static const struct verdict *waiting(struct patient *p, double memory, double l2, double ll) {
+    set(p, "frontend_bound_ratio", 0.05);
+    set(p, "bad_speculation_ratio", 0.02);
+    set(p, "retiring_ratio", 0.13);
+    set(p, "backend_bound_ratio", 0.8);
+    set(p, "backend_mem_stalled_ratio", memory);
+    set(p, "ipc", 1);
+    set(p, "l1d_cache_mpki", l2 + 1);
+    set(p, "l2_cache_mpki", l2);
+    set(p, "ll_cache_mpki", ll);
+    set(p, "dtlb_mpki", 0.1);
+    return judge(p);
+}
+
+static const char *last_of(const struct patient *p, const struct verdict *verdict) {
+    return p->catalog->metrics[verdict->path[verdict->n - 1]].export_name;
+}
+
+// What is certain is a node of the tree; a miss that is open says nothing of the rest, which misses explain or do not.
+static void test_the_certain_wait_for_memory_is_a_node_and_leaves_the_rest_open(void **state) {
+    (void)state;
+    static const char *const specs[] = {"specs/neoverse-n2.json", "specs/neoverse-n2-r0p3.json",
+                                        "specs/neoverse-v1.json", "specs/neoverse-v2.json"};
+    for (size_t i = 0; i < N_OF(specs); i++) {
+        struct patient p;
+        begin(&p, specs[i]);
+        const struct verdict *verdict = waiting(&p, 0.6, 8, 7); // a chain of pointers in DRAM
+        assert_string_equal(last_of(&p, verdict), "backend_mem_stalled_ratio");
+        assert_int_equal(verdict->cause.kind, CAUSE_MEMORY);
+        verdict = waiting(&p, 0.6, 20, 0.01); // in the shared cache
+        assert_string_equal(last_of(&p, verdict), "backend_mem_stalled_ratio");
+        assert_int_equal(verdict->cause.kind, CAUSE_LAST_LEVEL);
+        verdict = waiting(&p, 0.02, 0.2, 0.1); // a chain of divisions
+        assert_string_equal(last_of(&p, verdict), "backend_bound_ratio");
+        assert_int_equal(verdict->cause.kind, CAUSE_EXECUTION);
+        verdict = waiting(&p, NAN, 8, 7); // the CPU lacks the event
+        assert_string_equal(last_of(&p, verdict), "backend_bound_ratio");
+        assert_int_equal(verdict->cause.kind, CAUSE_MEMORY);
+        end(&p);
+    }
+}
+
 static void test_a_full_queue_explains_what_the_tree_calls_execution(void **state) {
     (void)state;
     struct patient p;
@@ -412,6 +456,7 @@ int main(void) {
         cmocka_unit_test(test_misses_say_what_a_core_without_level_2_waits_for),
         cmocka_unit_test(test_too_few_misses_are_execution_by_at_least_what_they_leave),
         cmocka_unit_test(test_levels_that_explain_as_much_are_not_told_apart),
+        cmocka_unit_test(test_the_certain_wait_for_memory_is_a_node_and_leaves_the_rest_open),
         cmocka_unit_test(test_a_full_queue_explains_what_the_tree_calls_execution),
         cmocka_unit_test(test_vectorised_work_is_done_well_and_stands_before_loads),
         cmocka_unit_test(test_cpus_that_differ_are_named_the_largest_loss_first),
