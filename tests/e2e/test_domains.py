@@ -73,7 +73,7 @@ class Domains:
 
 # Shares of what execution ports could do: cycles times ports are no pipeline slots. And Lion Cove's decoders: their numerators are
 # cycles by the share of slots that were empty in them.
-OTHERS = re.compile(r"tma_(alu|load|store)_op_utilization|tma_dsb|tma_mite")
+OTHERS = re.compile(r"tma_(alu|load|store)_op_utilization|((ixu|fsu)_)?pipe_utilization|tma_dsb|tma_mite")
 
 
 def test_the_domain_of_a_share_is_what_its_formula_divides_by():

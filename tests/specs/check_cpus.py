@@ -16,10 +16,11 @@ import perf_files
 SEED = int(os.environ.get("TOPDOWND_SEED", "1"))
 ROUNDS = 20
 
+AMPERE = {"retiring": "retired_fraction", "bad_speculation": "slots_lost_misspeculation_fraction", "l1d_cache_read_miss": "Miss_Ratio;l1d_cache_read_miss"}
 # spec: folder, pipeline slots a cycle (None: no level 1), our name to the vendor's
 ARM = {
-    "ampereone": ("ampere/ampereone", 4, {"retiring": "retired_fraction", "bad_speculation": "slots_lost_misspeculation_fraction"}),
-    "ampereonex": ("ampere/ampereonex", 4, {"retiring": "retired_fraction", "bad_speculation": "slots_lost_misspeculation_fraction"}),
+    "ampereone": ("ampere/ampereone", 4, AMPERE),
+    "ampereonex": ("ampere/ampereonex", 4, AMPERE),
     "olympus": ("nvidia/t410", 10, {}),
     "kunpeng-920": ("hisilicon/hip08", 4, {}),
     "a64fx": ("fujitsu/a64fx", None, {}),
