@@ -203,6 +203,8 @@ def check_intel(linux, source, spec, folder, unit, of_metrics, slots):
                 want = vendor.metric(name)
                 check(close(value, want), f"{spec}: {name} is {value}, the vendor's {want}")
                 compared.add(name)
+    parts = [ours.metric(f"load_miss_stalls_{level}") for level in ("l2", "l3", "other_core", "memory") if f"load_miss_stalls_{level}" in ours.metrics]
+    check(close(sum(parts), 100) or not parts, f"{spec}: the stalls on load misses add up to {sum(parts)}")
     others = [Intel(linux, *other, of_metrics, counts) for other in SAME_EVENTS.get(spec, ())]
     check_intel_events(spec, ours, vendor, others)
     check_level1(spec, ours, slots)
