@@ -25,6 +25,8 @@ static void add(struct bars_cell *cell, const struct host_item *item) {
     cell->halves[cell->n++] = item->half;
 }
 
+static bool holds(const struct host_item *item) { return item->error <= item->half + (float)ROUNDING; }
+
 void bars_take(struct bars_cell *cell, const struct host *host, enum host_scope scope, enum host_class of,
                const struct host_item *items) {
     size_t n_metrics = host->setting.plan->n_metrics, n_shown = 0, n_inside = 0;
@@ -35,12 +37,14 @@ void bars_take(struct bars_cell *cell, const struct host *host, enum host_scope 
                 continue;
             cell->n_values++;
             cell->n_absent += item->state == HOST_ABSENT;
+            cell->n_unknown += item->state == HOST_UNKNOWN;
+            cell->n_unknown_inside += item->state == HOST_UNKNOWN && holds(item);
             cell->n_poor += item->state == HOST_POOR;
-            if (item->state == HOST_ABSENT)
+            if (item->state == HOST_ABSENT || item->state == HOST_UNKNOWN)
                 continue;
             add(cell, item);
             n_shown++;
-            n_inside += item->error <= item->half + (float)ROUNDING;
+            n_inside += holds(item);
         }
     if (n_shown == 0)
         return;
@@ -57,9 +61,11 @@ static int compare(const void *a, const void *b) {
 
 struct bars_summary bars_summary(struct bars_cell *cell) {
     double n = (double)cell->n_runs, half = 0;
-    struct bars_summary out = {NAN, NAN, NAN, NAN, NAN, NAN};
+    struct bars_summary out = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (cell->n_values > 0) {
         out.absent = (double)cell->n_absent / (double)cell->n_values;
+        out.unknown = (double)cell->n_unknown / (double)cell->n_values;
+        out.unknown_inside = (double)cell->n_unknown_inside / (double)cell->n_values;
         out.poor = (double)cell->n_poor / (double)cell->n_values;
     }
     if (cell->n == 0)
@@ -83,6 +89,8 @@ bool bars_is_too_sure(const struct bars_summary *summary) { return summary->insi
 bool bars_is_too_wide(const struct bars_summary *summary) {
     return summary->half > WIDEST * summary->wanted + ROUNDING;
 }
+
+bool bars_says_unknown(const struct bars_summary *summary) { return summary->absent + summary->unknown > 0.5; }
 
 bool bars_is_narrow_enough(const struct bars_summary *summary, enum host_class of) {
     return summary->half <= (of == HOST_LEVEL1 ? ENOUGH_SHARE : ENOUGH_RELATIVE);

@@ -232,6 +232,10 @@ static struct snapshot *step(struct run *run) {
     return snapshot;
 }
 
+static bool is_unknown(enum estimate_doubt doubt) {
+    return doubt != ESTIMATE_SURE && doubt != ESTIMATE_ROUNDED && doubt != ESTIMATE_VARIES;
+}
+
 static struct host_item judge(const struct snapshot *snapshot, size_t scope, size_t metric, double truth,
                               bool is_share) {
     const struct snapshot_layout *layout = snapshot->layout;
@@ -242,8 +246,9 @@ static struct host_item judge(const struct snapshot *snapshot, size_t scope, siz
         item.state = HOST_NO_VALUE;
     else if (isnan(half))
         item.state = HOST_ABSENT;
-    else if (snapshot->quality[snapshot_state(layout, scope, metric)] == ESTIMATE_POOR)
-        item.state = HOST_POOR;
+    else if (snapshot_quality(snapshot, snapshot_state(layout, scope, metric)) == ESTIMATE_POOR)
+        item.state =
+            is_unknown(snapshot_doubt(snapshot, snapshot_state(layout, scope, metric))) ? HOST_UNKNOWN : HOST_POOR;
     return item;
 }
 

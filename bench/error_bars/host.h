@@ -30,7 +30,13 @@ enum host_scope host_scope_of(const struct host *host, size_t scope);
 // One value and its interval. Shares of pipeline slots are absolute, all others relative to the truth.
 struct host_item {
     float error, half;
-    enum { HOST_NO_VALUE, HOST_ABSENT, HOST_POOR, HOST_SHOWN } state; // HOST_ABSENT: it has no interval
+    enum {
+        HOST_NO_VALUE,
+        HOST_ABSENT,  // it has no interval
+        HOST_UNKNOWN, // it is poor, and says that too little was seen to know
+        HOST_POOR,    // for another reason
+        HOST_SHOWN
+    } state;
 };
 
 // Measures one run. Writes [scope][metric of the plan]: of the whole measurement, and of its last snapshot alone.

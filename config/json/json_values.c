@@ -17,15 +17,17 @@ static int read_scope(const cJSON *scope, const cJSON *round, size_t type, json_
     if (!cJSON_IsObject(metrics))
         return -EINVAL;
     cJSON_ArrayForEach(metric, metrics) {
-        const struct json_value value = {.type = type,
-                                         .socket = socket >= 0 && socket <= INT_MAX ? (long)socket : JSON_VALUES_HOST,
-                                         .metric = metric->string,
-                                         .value = number_of(metric, "value"),
-                                         .low = number_of(metric, "low"),
-                                         .high = number_of(metric, "high"),
-                                         .share_of_time = number_of(metric, "share_of_time"),
-                                         .start_ns = number_of(round, "values_start_ns"),
-                                         .end_ns = number_of(round, "values_end_ns")};
+        const struct json_value value = {
+            .type = type,
+            .socket = socket >= 0 && socket <= INT_MAX ? (long)socket : JSON_VALUES_HOST,
+            .metric = metric->string,
+            .quality_reason = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metric, "quality_reason")),
+            .value = number_of(metric, "value"),
+            .low = number_of(metric, "low"),
+            .high = number_of(metric, "high"),
+            .share_of_time = number_of(metric, "share_of_time"),
+            .start_ns = number_of(round, "values_start_ns"),
+            .end_ns = number_of(round, "values_end_ns")};
         take(&value, context);
     }
     return 0;

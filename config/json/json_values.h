@@ -14,6 +14,7 @@ struct json_value {
     size_t type;
     long socket;
     const char *metric;
+    const char *quality_reason; // NULL: its quality is not poor, or the page does not say why
     double value, low, high, share_of_time;
     double start_ns, end_ns;
 };

@@ -46,6 +46,7 @@
 #include <stdint.h>
 
 #include "core/counts/cells.h"
+#include "core/estimate/estimate_quality.h"
 #include "core/host/topology.h"
 
 enum {
@@ -56,26 +57,18 @@ enum {
 
 struct estimate; // private
 
-// An interval's quality, by half its width: in percentage points for shares, relative to the value for others.
-enum estimate_quality {
-    ESTIMATE_NONE, // too few rounds so far for an interval
-    ESTIMATE_GOOD, // 1 point; 5 %
-    ESTIMATE_FAIR, // 3 points; 20 %
-    ESTIMATE_POOR,
-    ESTIMATE_QUALITY_N
-};
-const char *estimate_quality_name(enum estimate_quality quality);
-
 struct estimate_interval {
     double standard_error; // all three in the exported scale; NaN: none
     double low, high;      // 95 %
     enum estimate_quality quality;
+    enum estimate_doubt doubt; // why it is poor or absent
 };
 
 // The same in the lanes of a batch of scopes.
 struct estimate_intervals {
     struct lanes standard_error, low, high;
     struct lanes quality; // enum estimate_quality
+    struct lanes doubt;   // enum estimate_doubt
 };
 
 // What many rounds together come to, in the lanes of a batch, in the exported scale.
@@ -84,13 +77,15 @@ struct estimate_many {
     struct lanes kept;     // the standard error that stays however many rounds there are
     struct lanes degrees;  // of freedom of the variance
     struct lanes least;    // the least standard error of a round: that of n rounds is smaller by their root
+    struct estimate_causes from[LANES];
 };
 
 // The interval of n rounds together.
 struct estimate_rounds_of {
     double variance, kept, degrees, least; // as above
+    struct estimate_causes from;           // what they come from; without a variance, why there is none: `few`
 };
-double estimate_half_of_many(const struct estimate_rounds_of *of, double rounds);
+struct estimate_width estimate_width_of_many(const struct estimate_rounds_of *of, double rounds);
 
 // Scopes are those of core/counts/scopes.h: the host, each socket, each CPU. `plan` and `topology` are borrowed and
 // must outlive it. `memory_rounds`: as ESTIMATE_MEMORY_ROUNDS, at least 1; INFINITY: all rounds weigh the same. NULL if
@@ -129,9 +124,6 @@ void estimate_get_batch(const struct estimate *estimate, size_t batch, size_t me
 // What rounds like the recent ones come to together, for the scopes of a batch; `values` as above.
 void estimate_get_many(const struct estimate *estimate, size_t batch, size_t metric, const struct lanes *values,
                        struct estimate_many *out);
-
-// The quality of an interval of a metric by half its width.
-enum estimate_quality estimate_quality_of(const struct catalog_metric *metric, double value, double half);
 
 // Degrees of freedom of that standard error; 0 if there is none; INFINITY if it is exact.
 double estimate_degrees(const struct estimate *estimate, size_t scope, size_t metric);

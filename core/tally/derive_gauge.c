@@ -252,7 +252,7 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
     for (size_t m = 0; m < n; m++)
         out->values[snapshot_rate_above(layout, socket, m)] = NAN;
     memcpy(out->absent + socket * n, out->absent, n);
-    memcpy(out->quality + socket * n, out->quality, n);
+    memcpy(out->trust + socket * n, out->trust, n);
     if (out->many)
         memcpy(out->many + socket * n, out->many, n * sizeof *out->many);
 }

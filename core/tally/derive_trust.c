@@ -71,9 +71,9 @@ static struct estimate_interval of_others(const struct derive *d, double value, 
                                           const struct estimate_interval *of) {
     bool all = share >= READINGS_SHARE_ALL;
     if (all && isnan(of->high) && !estimate_terms_floors(d->layout->catalog))
-        return (struct estimate_interval){0, value, value, ESTIMATE_GOOD};
+        return (struct estimate_interval){0, value, value, ESTIMATE_GOOD, ESTIMATE_SURE};
     if (!all && of->low == of->high)
-        return (struct estimate_interval){NAN, NAN, NAN, ESTIMATE_NONE};
+        return (struct estimate_interval){NAN, NAN, NAN, ESTIMATE_NONE, ESTIMATE_SURE};
     return *of;
 }
 
@@ -83,8 +83,8 @@ static void write_many(const struct derive *d, struct snapshot *out, size_t batc
     struct estimate_many many;
     estimate_get_many(d->estimate, batch, metric, values, &many);
     for (size_t l = 0; l < scopes.n; l++)
-        out->many[snapshot_state(d->layout, scopes.first + l, metric)] =
-            (struct estimate_rounds_of){many.variance.of[l], many.kept.of[l], many.degrees.of[l], many.least.of[l]};
+        out->many[snapshot_state(d->layout, scopes.first + l, metric)] = (struct estimate_rounds_of){
+            many.variance.of[l], many.kept.of[l], many.degrees.of[l], many.least.of[l], many.from[l]};
 }
 
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
@@ -107,12 +107,12 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
         if (isnan(values->of[l]))
             continue;
         struct estimate_interval of = {all.standard_error.of[l], all.low.of[l], all.high.of[l],
-                                       (enum estimate_quality)all.quality.of[l]};
+                                       (enum estimate_quality)all.quality.of[l], (enum estimate_doubt)all.doubt.of[l]};
         if (d->scaled)
             of = of_others(d, values->of[l], share[at], &of);
         error[at] = of.standard_error;
         low[at] = of.low;
         high[at] = of.high;
-        out->quality[snapshot_state(layout, scopes.first + l, metric)] = (uint8_t)of.quality;
+        snapshot_set_trust(out, snapshot_state(layout, scopes.first + l, metric), of.quality, of.doubt);
     }
 }

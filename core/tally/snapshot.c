@@ -264,9 +264,9 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     snapshot->engine = status_engine_unknown;
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
     snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
-    snapshot->quality = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
+    snapshot->trust = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
     snapshot->verdicts = malloc((1 + layout->topology->n_sockets) * sizeof *snapshot->verdicts);
-    if (!snapshot->values || !snapshot->absent || !snapshot->quality || !snapshot->verdicts)
+    if (!snapshot->values || !snapshot->absent || !snapshot->trust || !snapshot->verdicts)
         return snapshot_unref(snapshot);
     for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
         snapshot->verdicts[scope] = verdict_unknown(-1);
@@ -343,7 +343,7 @@ struct snapshot *snapshot_unref(struct snapshot *snapshot) {
         host_memory_unref(snapshot->memory);
         free(snapshot->many);
         free(snapshot->verdicts);
-        free(snapshot->quality);
+        free(snapshot->trust);
         free(snapshot->absent);
         free(snapshot->values);
         snapshot_layout_unref(snapshot->layout);

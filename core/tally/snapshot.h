@@ -120,7 +120,7 @@ size_t snapshot_gauges_ended(const struct snapshot_layout *layout);
 // than 0.
 size_t snapshot_gauges_age(const struct snapshot_layout *layout);
 
-// Index of a metric's state in snapshot->absent and ->quality.
+// Index of a metric's state in snapshot->absent and ->trust.
 static inline size_t snapshot_state(const struct snapshot_layout *layout, size_t scope, size_t metric) {
     return scope * layout->n_metrics + metric;
 }
@@ -147,7 +147,7 @@ struct snapshot {
     bool within_round;         // not all cores, maybe none, have ended a round since the last snapshot that was not
     double *values;            // layout->n_values
     uint8_t *absent;           // of snapshot_state: enum absent
-    uint8_t *quality;          // likewise: enum estimate_quality
+    uint8_t *trust;            // likewise: snapshot_quality and snapshot_doubt
     // Of the host, then of each socket. Before core/diagnosis has filled them in, nothing is known.
     struct verdict_scope *verdicts;
     struct circumstances circumstances; // of the host; filled in with the verdicts
@@ -161,6 +161,20 @@ struct snapshot {
     struct status status;        // of the daemon,
     struct status_engine engine; // and of the engine that made it
 };
+
+// How good an interval is, and why it is poor or absent, by a metric's state. A large host has a hundred thousand of
+// these, so both share a byte.
+enum { SNAPSHOT_QUALITY_BITS = 3 };
+static inline enum estimate_quality snapshot_quality(const struct snapshot *snapshot, size_t state) {
+    return (enum estimate_quality)(snapshot->trust[state] & ((1U << SNAPSHOT_QUALITY_BITS) - 1));
+}
+static inline enum estimate_doubt snapshot_doubt(const struct snapshot *snapshot, size_t state) {
+    return (enum estimate_doubt)(snapshot->trust[state] >> SNAPSHOT_QUALITY_BITS);
+}
+static inline void snapshot_set_trust(struct snapshot *snapshot, size_t state, enum estimate_quality quality,
+                                      enum estimate_doubt doubt) {
+    snapshot->trust[state] = (uint8_t)((unsigned)doubt << SNAPSHOT_QUALITY_BITS | (unsigned)quality);
+}
 
 // How often per second the metric's events happened on the whole host, if that is above its rate threshold; else 0.
 double snapshot_high_rate(const struct snapshot *snapshot, size_t metric);

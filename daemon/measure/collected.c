@@ -12,6 +12,7 @@ static const double MANY_ROUNDS = 1.5; // at least
 
 struct collected_cell {
     double gauges, squares;         // sums: of the gauges; of the squares of half their intervals
+    enum estimate_doubt doubt;      // of the newest of these intervals that is poor
     unsigned n, n_intervals;        // of both
     struct estimate_rounds_of many; // of this plan: the newest, but the variance is a mean
     unsigned n_many;                // snapshots that told them
@@ -146,6 +147,8 @@ static void take_metric(struct collected *collected, const struct snapshot *snap
         cell->gauges += gauge;
         cell->n++;
     }
+    if (isfinite(gauge) && snapshot_doubt(snapshot, snapshot_state(layout, scope, metric)) != ESTIMATE_SURE)
+        cell->doubt = snapshot_doubt(snapshot, snapshot_state(layout, scope, metric));
     if (isfinite(gauge) && isfinite(half)) {
         cell->squares += half * half;
         cell->n_intervals++;
@@ -194,24 +197,36 @@ static double rounds_of(const struct collected *collected, unsigned n) {
     return rounds > n ? n : rounds > 1 ? rounds : 1;
 }
 
-// Half the interval of all rounds together. The last ones are as certain as this plan says, or the one before.
-static double half_of_many(const struct collected *collected, const struct collected_cell *cell) {
+// The interval of all rounds together. The last ones are as certain as this plan says, or the one before.
+static struct estimate_width width_of_many(const struct collected *collected, const struct collected_cell *cell) {
     const struct collected_past *past = &cell->past;
     double all = cell->n, n = all - past->n, kept = n * cell->many.kept;
     struct estimate_rounds_of of = cell->many;
     of.variance = (past->variance + n * of.variance) / all;
     of.kept = sqrt(past->kept + kept * kept) / all;
     of.degrees = fmax(past->degrees, of.degrees);
-    return estimate_half_of_many(&of, rounds_of(collected, cell->n));
+    return estimate_width_of_many(&of, rounds_of(collected, cell->n));
 }
 
 // What is of one round has its own interval, and not that of an average round, which is shorter where the last one
 // missed much. Clocks are late: a little more than a round is one.
-static double half_of(const struct collected *collected, const struct collected_cell *cell) {
+static struct estimate_width width_of(const struct collected *collected, const struct collected_cell *cell) {
     if ((cell->n_many > 0 || cell->past.n > 0) && rounds_of(collected, cell->n) >= MANY_ROUNDS)
-        return half_of_many(collected, cell);
-    return cell->n_intervals > 0 ? sqrt(cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals))
-                                 : NAN;
+        return width_of_many(collected, cell);
+    double square =
+        cell->n_intervals > 0 ? cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals) : NAN;
+    return (struct estimate_width){.half = sqrt(square)};
+}
+
+// Of an interval that is a mean of several, the newest poor one tells why it is poor.
+static struct estimate_judgement judge(const struct collected_cell *cell, const struct catalog_metric *metric,
+                                       double value, const struct estimate_width *width) {
+    struct estimate_judgement judgement = estimate_judge(metric, value, width);
+    if (isnan(width->half))
+        judgement.doubt = width->from.few != ESTIMATE_SURE ? width->from.few : cell->doubt;
+    else if (judgement.quality == ESTIMATE_POOR && width->factor == 0 && cell->doubt != ESTIMATE_SURE)
+        judgement.doubt = cell->doubt;
+    return judgement;
 }
 
 static void write_metric(const struct collected *collected, struct snapshot *out, size_t scope, size_t metric) {
@@ -220,16 +235,18 @@ static void write_metric(const struct collected *collected, struct snapshot *out
     double a, b, k;
     if (cell->n == 0)
         return; // as in the last snapshot
-    double value = cell->gauges / cell->n, half = half_of(collected, cell);
+    const struct estimate_width width = width_of(collected, cell);
+    double value = cell->gauges / cell->n;
     if (find_totals(out, scope, metric, &a, &b, &k) && cell->denominator_now > cell->denominator)
         value = k * (cell->numerator_now - cell->numerator) / (cell->denominator_now - cell->denominator);
-    double low = value - half;
+    double low = value - width.half;
     out->values[snapshot_metric(layout, scope, metric)] = value;
     out->values[snapshot_low(layout, scope, metric)] = value >= 0 && low < 0 ? 0 : low;
-    out->values[snapshot_high(layout, scope, metric)] = value + half;
+    out->values[snapshot_high(layout, scope, metric)] = value + width.half;
     out->absent[snapshot_state(layout, scope, metric)] = ABSENT_NOT;
-    out->quality[snapshot_state(layout, scope, metric)] =
-        (uint8_t)estimate_quality_of(&layout->catalog->metrics[layout->plan->metrics[metric].metric], value, half);
+    struct estimate_judgement judgement =
+        judge(cell, &layout->catalog->metrics[layout->plan->metrics[metric].metric], value, &width);
+    snapshot_set_trust(out, snapshot_state(layout, scope, metric), judgement.quality, judgement.doubt);
 }
 
 static void subtract(struct snapshot *out, const struct snapshot *before, size_t at) {
@@ -266,7 +283,7 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     size_t n_states = layout->n_scopes * layout->n_metrics;
     memcpy(out->values, collected->last->values, layout->n_values * sizeof *out->values);
     memcpy(out->absent, collected->last->absent, n_states);
-    memcpy(out->quality, collected->last->quality, n_states);
+    memcpy(out->trust, collected->last->trust, n_states);
     out->sequence = collected->last->sequence;
     out->blind = collected->last->blind;
     out->start_ns = collected->start_ns;

@@ -210,6 +210,20 @@ static void put_note(struct output *output, const struct text *note) {
     output->text.failed = output->text.failed || note->failed;
 }
 
+// Why intervals are of little use.
+static void put_notes_on_poor(struct output *output, const struct report *report) {
+    for (int why = ESTIMATE_SURE + 1; why < ESTIMATE_DOUBTS; why++) {
+        size_t n = report_poor(report, (enum estimate_doubt)why);
+        struct text note = {0};
+        if (n == 0)
+            continue;
+        text_format(&note, "%zu value%s a poor interval: %s%c", n, n == 1 ? " has" : "s have",
+                    estimate_doubt_text((enum estimate_doubt)why), '\0');
+        put_note(output, &note);
+        text_free(&note);
+    }
+}
+
 // Why values stand without an error.
 static void put_notes_on_intervals(struct output *output, const struct report *report) {
     struct text lines = {0}, values = {0};
@@ -248,6 +262,7 @@ static void put_title(struct output *output, const struct output_head *head, con
     text_string(out, "\n");
     put_notes(output, view);
     put_notes_on_intervals(output, report);
+    put_notes_on_poor(output, report);
 }
 
 // Those about PMUs outside the cores are the last ones: they tell of one subject together.

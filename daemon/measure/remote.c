@@ -9,10 +9,10 @@
 #include "config/json/json_values.h"
 #include "daemon/base/clocks.h"
 #include "daemon/base/loopback.h"
+#include "daemon/engine/plan_view.h"
 #include "daemon/measure/collected.h"
 #include "daemon/measure/quick_setup.h"
 #include "daemon/run/load.h"
-#include "daemon/engine/plan_view.h"
 
 static const double NS = 1e-9;
 static const uint64_t LOOK_NS = UINT64_C(1000000000);
@@ -60,6 +60,9 @@ static void take_value(const struct json_value *read, void *context) {
         snapshot->values[snapshot_low(layout, scope, m)] = read->low;
         snapshot->values[snapshot_high(layout, scope, m)] = read->high;
         snapshot->values[snapshot_share_of_time(layout, scope, m)] = read->share_of_time;
+        if (read->quality_reason)
+            snapshot_set_trust(snapshot, snapshot_state(layout, scope, m), ESTIMATE_POOR,
+                               estimate_doubt_find(read->quality_reason));
         snapshot->absent[snapshot_state(layout, scope, m)] =
             (uint8_t)(isfinite(read->value) ? ABSENT_NOT : ABSENT_NO_ROUND);
     }

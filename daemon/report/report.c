@@ -72,6 +72,8 @@ static void add_scope(struct report *report, enum report_scope kind, unsigned id
                                 .low = times * low,
                                 .high = times * values[snapshot_high(layout, scope, m)],
                                 .exact = view_exact(report->view, report->snapshot, scope, m),
+                                .quality = snapshot_quality(report->snapshot, snapshot_state(layout, scope, m)),
+                                .quality_reason = view_quality_reason(report->view, report->snapshot, scope, m),
                                 .reason = lacks_interval ? why_no_interval(report, metric)
                                                          : view_absent_text(report->view, report->snapshot, scope, m)};
     }
@@ -300,5 +302,12 @@ size_t report_without_interval(const struct report *report) {
     size_t n = 0;
     for (size_t i = 0; i < report->n_rows; i++)
         n += report->rows[i].reason == report_few_rounds;
+    return n;
+}
+
+size_t report_poor(const struct report *report, enum estimate_doubt why) {
+    size_t n = 0;
+    for (size_t i = 0; i < report->n_rows; i++)
+        n += report->rows[i].quality_reason && report->rows[i].quality_reason == estimate_doubt_text(why);
     return n;
 }

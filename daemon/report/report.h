@@ -27,6 +27,8 @@ struct report_row {
     double value, low, high;             // NaN: none
     bool exact;                          // it was counted all the time
     const char *reason;                  // why it has no value, else why it has no interval; "" if it has both
+    enum estimate_quality quality;       // of the interval
+    const char *quality_reason;          // why that is poor; NULL: it is not, or nothing more is known
 };
 
 const char *report_row_name(const struct report_row *row);
@@ -85,6 +87,8 @@ double report_memory_peak(const struct report *report, enum report_scope scope, 
 
 // Of how many measured values nothing tells how far off they are.
 size_t report_without_interval(const struct report *report);
+// Of how many the interval is poor for this reason.
+size_t report_poor(const struct report *report, enum estimate_doubt why);
 // Why: for people. What few rounds tell is said of nearly all of them at once.
 extern const char report_few_rounds[];
 

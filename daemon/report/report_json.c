@@ -18,6 +18,8 @@ static void add_row(struct json *json, const struct report *report, const struct
     json_number(json, "value", row->value);
     json_number(json, "low", row->low);
     json_number(json, "high", row->high);
+    json_string(json, "quality", estimate_quality_name(row->quality));
+    json_string(json, "quality_reason", row->quality_reason);
     json_bool(json, "exact", row->exact);
     json_string(json, "reason", row->reason[0] != '\0' ? row->reason : NULL);
     json_end_object(json);

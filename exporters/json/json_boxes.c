@@ -30,7 +30,8 @@ static void add_value(struct json *json, const struct shown_type *kind, size_t s
     json_number(json, "windows", snapshot->values[snapshot_metric_windows(layout, scope, metric)]);
     json_number(json, "share_of_time", snapshot->values[snapshot_share_of_time(layout, scope, metric)]);
     json_string(json, "quality",
-                estimate_quality_name((enum estimate_quality)snapshot->quality[snapshot_state(layout, scope, metric)]));
+                estimate_quality_name(snapshot_quality(snapshot, snapshot_state(layout, scope, metric))));
+    json_string(json, "quality_reason", view_quality_reason(kind->view, snapshot, scope, metric));
     json_bool(json, "exact", view_exact(kind->view, snapshot, scope, metric));
     json_string(json, "interval_reason", view_interval_reason(kind->view, snapshot, scope, metric));
     add_totals(json, kind, scope, metric);

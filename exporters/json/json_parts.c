@@ -85,13 +85,15 @@ void json_trust(struct json *json, const struct view *view, const struct snapsho
         high = snapshot->values[snapshot_high(layout, scope, m)];
         windows = snapshot->values[snapshot_metric_windows(layout, scope, m)];
         share = snapshot->values[snapshot_share_of_time(layout, scope, m)];
-        quality = (enum estimate_quality)snapshot->quality[snapshot_state(layout, scope, m)];
+        quality = snapshot_quality(snapshot, snapshot_state(layout, scope, m));
     }
     json_number(json, "low", low);
     json_number(json, "high", high);
     json_number(json, "windows", windows);
     json_number(json, "share_of_time", share);
     json_string(json, "quality", estimate_quality_name(quality));
+    json_string(json, "quality_reason",
+                metric >= 0 ? view_quality_reason(view, snapshot, scope, (size_t)metric) : NULL);
     json_bool(json, "exact", metric >= 0 && view_exact(view, snapshot, scope, (size_t)metric));
     json_string(json, "interval_reason",
                 metric >= 0 ? view_interval_reason(view, snapshot, scope, (size_t)metric) : NULL);

@@ -27,8 +27,8 @@ void json_meaning(struct json *json, const struct catalog *catalog, const struct
 // Which kind of PMUs outside the cores it is: "pmu" and "spec".
 void json_boxes_kind(struct json *json, const struct view *view);
 
-// "low", "high", "windows", "share_of_time", "quality", "exact" and "interval_reason" of a metric of the plan; -1: the
-// metric is not in the plan.
+// "low", "high", "windows", "share_of_time", "quality", "quality_reason", "exact" and "interval_reason" of a metric of
+// the plan; -1: the metric is not in the plan.
 void json_trust(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope, int metric);
 
 // "attention": what happened so often in the last round that someone should find the cause.

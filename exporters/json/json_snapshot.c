@@ -45,8 +45,11 @@ static const char *reason_of(const struct json_of *of, size_t i) {
 }
 
 static const char *quality_of(const struct json_of *of, size_t i) {
-    return estimate_quality_name(
-        (enum estimate_quality)of->snapshot->quality[snapshot_state(of->view->layout, of->scope, i)]);
+    return estimate_quality_name(snapshot_quality(of->snapshot, snapshot_state(of->view->layout, of->scope, i)));
+}
+
+static const char *quality_reason_of(const struct json_of *of, size_t i) {
+    return view_quality_reason(of->view, of->snapshot, of->scope, i);
 }
 
 static bool exact_of(const struct json_of *of, size_t i) { return view_exact(of->view, of->snapshot, of->scope, i); }
@@ -125,6 +128,7 @@ static void add_metric(struct json_form *form, const struct view *view, enum jso
     json_form_value(form, "windows", snapshot_metric_windows, i);
     json_form_value(form, "share_of_time", snapshot_share_of_time, i);
     json_form_string(form, "quality", quality_of, i);
+    json_form_string(form, "quality_reason", quality_reason_of, i);
     json_form_bool(form, "exact", exact_of, i);
     if (kind != JSON_CPU)
         json_form_string(form, "interval_reason", interval_reason_of, i);

@@ -216,7 +216,22 @@ const char *view_interval_reason(const struct view *view, const struct snapshot 
                "stat -I) differ";
     if (layout->topology->boxes && uncore_needs_cores(layout->catalog, view_metric(view, metric)->formula))
         return "it takes counts of the cores, whose error is not known here";
-    return "it shows from the second round of a plan on, where two windows or more carry the counts";
+    switch (snapshot_doubt(snapshot, snapshot_state(layout, scope, metric))) {
+    case ESTIMATE_FEW_ROUNDS:
+        return "it shows from the second round of a plan on";
+    case ESTIMATE_SLEPT:
+        return "the core slept most of the time, and fewer than three windows carry the counts";
+    case ESTIMATE_FEW_WINDOWS:
+        return "fewer than two windows carry the counts";
+    default:
+        return "it shows from the second round of a plan on, where two windows or more carry the counts";
+    }
+}
+
+const char *view_quality_reason(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric) {
+    size_t state = snapshot_state(view->layout, scope, metric);
+    return snapshot_quality(snapshot, state) == ESTIMATE_POOR ? estimate_doubt_text(snapshot_doubt(snapshot, state))
+                                                              : NULL;
 }
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {

@@ -110,6 +110,9 @@ bool view_exact(const struct view *view, const struct snapshot *snapshot, size_t
 // Why a metric has a value in this scope, and no interval; NULL if it has both or neither.
 const char *view_interval_reason(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
 
+// Why a metric's quality is poor, for people; NULL if it is not, or if nothing more is known.
+const char *view_quality_reason(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
+
 // A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False for NaN and times outside the years
 // 1970 to 9999.
 enum { VIEW_TIME_MAX = 32 };

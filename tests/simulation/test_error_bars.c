@@ -112,7 +112,7 @@ static void test_a_constant_load_has_intervals_of_its_resolution(void **state) {
             double least = least_error(&p, scope, m, value), half = values[snapshot_high(p.layout, scope, m)] - value;
             assert_true(fabs(values[snapshot_standard_error(p.layout, scope, m)] - least) <= 1e-9 * value + 1e-15);
             assert_true(half <= 2.5 * least + 1e-9 * value);
-            assert_int_equal(p.snapshot->quality[snapshot_state(p.layout, scope, m)], ESTIMATE_GOOD);
+            assert_int_equal(snapshot_quality(p.snapshot, snapshot_state(p.layout, scope, m)), ESTIMATE_GOOD);
         }
     }
     pipeline_stop(&p);

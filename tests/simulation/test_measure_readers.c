@@ -63,7 +63,8 @@ static size_t with_interval(const struct host *host) {
         for (size_t m = 0; m < layout->n_metrics; m++) {
             bool gauge = !isnan(snapshot->values[snapshot_metric(layout, scope, m)]);
             assert_true(isnan(snapshot->values[snapshot_low(layout, scope, m)]) == !(has && gauge));
-            assert_true((snapshot->quality[snapshot_state(layout, scope, m)] == ESTIMATE_NONE) == !(has && gauge));
+            assert_true((snapshot_quality(snapshot, snapshot_state(layout, scope, m)) == ESTIMATE_NONE) ==
+                        !(has && gauge));
         }
     }
     return n;
@@ -115,7 +116,7 @@ static void expect_same_values(const struct snapshot *one, const struct snapshot
     }
     assert_memory_equal(values, one->values, layout->n_values * sizeof *values);
     assert_memory_equal(one->absent, other->absent, layout->n_scopes * layout->n_metrics);
-    assert_memory_equal(one->quality, other->quality, snapshot_state(layout, snapshot_scope_cpu(layout, 0), 0));
+    assert_memory_equal(one->trust, other->trust, snapshot_state(layout, snapshot_scope_cpu(layout, 0), 0));
 }
 
 // The same readings, derived with and without readers.

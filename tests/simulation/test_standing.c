@@ -82,7 +82,7 @@ static void assert_certain(const struct pipeline *p, size_t metric) {
         assert_true(values[snapshot_standard_error(layout, scope, metric)] == 0);
         assert_true(values[snapshot_low(layout, scope, metric)] == value);
         assert_true(values[snapshot_high(layout, scope, metric)] == value);
-        assert_int_equal(p->snapshot->quality[snapshot_state(layout, scope, metric)], ESTIMATE_GOOD);
+        assert_int_equal(snapshot_quality(p->snapshot, snapshot_state(layout, scope, metric)), ESTIMATE_GOOD);
     }
 }
 

@@ -172,7 +172,7 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
         values[snapshot_high(layout, s, m)] = n + (double)m / 100 + n / 32;
         values[snapshot_metric_windows(layout, s, m)] = 10 * n;
         values[snapshot_share_of_time(layout, s, m)] = 0.125 * n;
-        snapshot->quality[snapshot_state(layout, s, m)] = ESTIMATE_FAIR;
+        snapshot_set_trust(snapshot, snapshot_state(layout, s, m), ESTIMATE_FAIR, ESTIMATE_SURE);
         if (!catalog_metric_ratio(&host->catalog->metrics[host->plan->metrics[m].metric], &k))
             continue;
         values[snapshot_numerator(layout, s, m)] = n * 1e6 + (double)m + 0.25;

@@ -193,22 +193,80 @@ static void test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them(
     begin(&m);
     for (int round = 0; round < 4; round++) {
         set_gauge(&m, "odd", 10, round == 0 ? NAN : 5);
-        set_many(&m, "odd", (struct estimate_rounds_of){round == 0 ? NAN : 0.04 * round, 0, INFINITY, 0});
+        set_many(&m, "odd", (struct estimate_rounds_of){round == 0 ? NAN : 0.04 * round, 0, INFINITY, 0, {0, 0}});
         take(&m, SECOND_NS);
     }
     double half = 1.959964 * sqrt(0.12 / 4); // the newest variance; all four rounds count
     expect(&m, "odd", 10, 10 - half, 10 + half);
     set_gauge(&m, "odd", 10, 5);
-    set_many(&m, "odd", (struct estimate_rounds_of){0.05, 0.1, 4, 0});
+    set_many(&m, "odd", (struct estimate_rounds_of){0.05, 0.1, 4, 0, {0, 0}});
     take(&m, SECOND_NS);
     // a hundredth stays however many rounds there are, and is known: 4 degrees of freedom become 16
     half = student_95(4 * 4) * sqrt(0.05 / 5 + 0.01);
     expect(&m, "odd", 10, 10 - half, 10 + half);
     set_gauge(&m, "odd", 10, 5);
-    set_many(&m, "odd", (struct estimate_rounds_of){0, 0, 4, 0.6});
+    set_many(&m, "odd", (struct estimate_rounds_of){0, 0, 4, 0.6, {0, 0}});
     take(&m, SECOND_NS);
     half = 1.959964 * 0.6 / sqrt(6);
     expect(&m, "odd", 10, 10 - half, 10 + half);
+    end(&m);
+}
+
+static enum estimate_doubt doubt_of(struct measured *m, const char *name, enum estimate_quality *quality) {
+    struct view *view;
+    struct snapshot *result = collected_result(m->collected, &view);
+    assert_non_null(result);
+    size_t state = snapshot_state(m->host.layout, 0, host_metric(&m->host, name));
+    enum estimate_doubt doubt = snapshot_doubt(result, state);
+    *quality = snapshot_quality(result, state);
+    snapshot_unref(result);
+    return doubt;
+}
+
+// A width that few degrees of freedom tell is poor however narrow; where it is wide, the larger part is to blame.
+static void test_a_poor_measurement_says_why(void **state) {
+    static const struct {
+        struct estimate_rounds_of many;
+        enum estimate_quality quality;
+        enum estimate_doubt doubt;
+    } cases[] = {
+        {{0.0001, 0, 2, 0, {ESTIMATE_FEW_CARRY, ESTIMATE_SURE}}, ESTIMATE_POOR, ESTIMATE_FEW_CARRY},
+        {{0.0001, 0, 20, 0, {ESTIMATE_FEW_CARRY, ESTIMATE_SURE}}, ESTIMATE_GOOD, ESTIMATE_SURE},
+        {{100, 0, 20, 0, {ESTIMATE_FEW_CARRY, ESTIMATE_SURE}}, ESTIMATE_POOR, ESTIMATE_VARIES},
+        {{1, 5, 20, 0, {ESTIMATE_FEW_CARRY, ESTIMATE_MISSED}}, ESTIMATE_POOR, ESTIMATE_MISSED},
+        {{0.0001, 0, 2, 0.1, {ESTIMATE_FEW_CARRY, ESTIMATE_SURE}}, ESTIMATE_GOOD, ESTIMATE_SURE}, // the least is more
+        {{NAN, 0, 2, 0, {ESTIMATE_SLEPT, ESTIMATE_SURE}}, ESTIMATE_NONE, ESTIMATE_SLEPT},
+    };
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct measured m;
+        enum estimate_quality quality;
+        begin(&m);
+        for (int round = 0; round < 4; round++) {
+            set_gauge(&m, "odd", 10, 5);
+            set_many(&m, "odd", cases[i].many);
+            take(&m, SECOND_NS);
+        }
+        assert_int_equal(doubt_of(&m, "odd", &quality), cases[i].doubt);
+        assert_int_equal(quality, cases[i].quality);
+        end(&m);
+    }
+}
+
+// Of another daemon's pages only intervals are known.
+static void test_of_intervals_alone_the_newest_poor_one_says_why(void **state) {
+    (void)state;
+    struct measured m;
+    enum estimate_quality quality;
+    begin_as(&m, true);
+    for (int round = 0; round < 2; round++) {
+        set_gauge(&m, "odd", 10, 5);
+        snapshot_set_trust(m.next, snapshot_state(m.host.layout, 0, host_metric(&m.host, "odd")), ESTIMATE_POOR,
+                           round == 0 ? ESTIMATE_FEW_ROUNDS : ESTIMATE_MISSED);
+        take(&m, SECOND_NS);
+    }
+    assert_int_equal(doubt_of(&m, "odd", &quality), ESTIMATE_MISSED);
+    assert_int_equal(quality, ESTIMATE_POOR);
     end(&m);
 }
 
@@ -227,7 +285,7 @@ static void test_one_round_is_as_certain_as_its_snapshots_say(void **state) {
         uint64_t ns = (uint64_t)(cases[i].rounds * round_ns);
         for (unsigned n = 0; n < cases[i].snapshots; n++) {
             set_gauge(&m, "odd", 10, 3);
-            set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0, INFINITY, 0});
+            set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0, INFINITY, 0, {0, 0}});
             take(&m, ns);
         }
         double half = 3 / sqrt(fmax((double)ns * cases[i].snapshots / round_ns, 1));
@@ -244,7 +302,7 @@ static void take_of_other(struct measured *m, double gauge, double variance) {
     m->next->start_ns = m->now_ns;
     m->next->end_ns = m->now_ns += SECOND_NS;
     set_gauge(m, "odd", gauge, 5);
-    set_many(m, "odd", (struct estimate_rounds_of){variance, 0, INFINITY, 0});
+    set_many(m, "odd", (struct estimate_rounds_of){variance, 0, INFINITY, 0, {0, 0}});
     assert_int_equal(collected_take(m->collected, m->view, m->next), 0);
 }
 
@@ -255,7 +313,7 @@ static void test_each_plans_rounds_are_as_certain_as_that_plan_says(void **state
     begin(&m);
     for (int round = 0; round < 2; round++) {
         set_gauge(&m, "odd", 10, 5);
-        set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0.1, INFINITY, 0});
+        set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0.1, INFINITY, 0, {0, 0}});
         take(&m, SECOND_NS);
     }
     struct snapshot_layout *other = host_layout(m.host.catalog, 3), *first = m.host.layout;
@@ -276,7 +334,7 @@ static void test_a_plan_that_has_told_nothing_yet_is_as_certain_as_the_one_befor
     begin(&m);
     for (int round = 0; round < 2; round++) {
         set_gauge(&m, "odd", 10, 5);
-        set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0, INFINITY, 0});
+        set_many(&m, "odd", (struct estimate_rounds_of){0.04, 0, INFINITY, 0, {0, 0}});
         take(&m, SECOND_NS);
     }
     struct snapshot_layout *other = host_layout(m.host.catalog, 3), *first = m.host.layout;
@@ -301,7 +359,7 @@ static void test_there_is_no_interval_where_the_newest_snapshot_knows_none(void 
     begin(&m);
     for (int round = 0; round < 3; round++) {
         set_gauge(&m, "odd", 10, 5);
-        set_many(&m, "odd", (struct estimate_rounds_of){round < 2 ? 0.04 : NAN, 0, INFINITY, 0});
+        set_many(&m, "odd", (struct estimate_rounds_of){round < 2 ? 0.04 : NAN, 0, INFINITY, 0, {0, 0}});
         take(&m, SECOND_NS);
     }
     struct view *view;
@@ -309,7 +367,7 @@ static void test_there_is_no_interval_where_the_newest_snapshot_knows_none(void 
     assert_non_null(result);
     size_t metric = host_metric(&m.host, "odd");
     assert_true(isnan(result->values[snapshot_high(m.host.layout, 0, metric)]));
-    assert_int_equal(result->quality[snapshot_state(m.host.layout, 0, metric)], ESTIMATE_NONE);
+    assert_int_equal(snapshot_quality(result, snapshot_state(m.host.layout, 0, metric)), ESTIMATE_NONE);
     snapshot_unref(result);
     end(&m);
 }
@@ -323,6 +381,8 @@ int main(void) {
         cmocka_unit_test(test_counts_are_those_since_the_beginning_and_unknown_under_another_plan),
         cmocka_unit_test(test_many_rounds_are_as_certain_as_the_newest_snapshot_says_of_them),
         cmocka_unit_test(test_one_round_is_as_certain_as_its_snapshots_say),
+        cmocka_unit_test(test_a_poor_measurement_says_why),
+        cmocka_unit_test(test_of_intervals_alone_the_newest_poor_one_says_why),
         cmocka_unit_test(test_each_plans_rounds_are_as_certain_as_that_plan_says),
         cmocka_unit_test(test_a_plan_that_has_told_nothing_yet_is_as_certain_as_the_one_before),
         cmocka_unit_test(test_there_is_no_interval_where_the_newest_snapshot_knows_none),

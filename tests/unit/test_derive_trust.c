@@ -129,7 +129,7 @@ static void expect_as_direct(const struct rig *rig) {
             expect("error", values[snapshot_standard_error(layout, scope, m)], direct.standard_error);
             expect("low", values[snapshot_low(layout, scope, m)], direct.low);
             expect("high", values[snapshot_high(layout, scope, m)], direct.high);
-            assert_int_equal(rig->snapshot->quality[snapshot_state(layout, scope, m)], direct.quality);
+            assert_int_equal(snapshot_quality(rig->snapshot, snapshot_state(layout, scope, m)), direct.quality);
         }
     }
 }
@@ -151,7 +151,7 @@ static void test_intervals_are_those_of_the_rounds_sums(void **state) {
     rig_init(&rig, two_ratios(), 4);
     usual_round(&rig);
     assert_true(isnan(error_of(&rig, 0)));
-    assert_int_equal(rig.snapshot->quality[0], ESTIMATE_NONE);
+    assert_int_equal(snapshot_quality(rig.snapshot, 0), ESTIMATE_NONE);
     for (int i = 0; i < 20; i++) {
         usual_round(&rig);
         expect_as_direct(&rig);
@@ -172,7 +172,8 @@ static void expect_scope_is_host(const struct rig *rig, size_t scope, const stru
     for (size_t m = 0; m < layout->n_metrics; m++) {
         assert_true(isnan(values[snapshot_rate_above(layout, scope, m)]));
         assert_int_equal(rig->snapshot->absent[snapshot_state(layout, scope, m)], of->snapshot->absent[m]);
-        assert_int_equal(rig->snapshot->quality[snapshot_state(layout, scope, m)], of->snapshot->quality[m]);
+        assert_int_equal(snapshot_quality(rig->snapshot, snapshot_state(layout, scope, m)),
+                         snapshot_quality(of->snapshot, m));
     }
 }
 

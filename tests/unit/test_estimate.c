@@ -103,9 +103,42 @@ static void test_there_is_no_interval_before_the_second_round(void **state) {
     count(&rig, 0, 1, 50, 100);
     round_of(&rig, 2);
     assert_int_equal(interval(&rig, 0, 0, 0.5).quality, ESTIMATE_NONE);
+    assert_int_equal(interval(&rig, 0, 0, 0.5).doubt, ESTIMATE_FEW_ROUNDS);
     assert_true(isnan(interval(&rig, 0, 0, 0.5).low));
     round_of(&rig, 2);
-    assert_int_equal(interval(&rig, 0, 0, 0.5).quality, ESTIMATE_GOOD);
+    assert_true(isfinite(interval(&rig, 0, 0, 0.5).low));
+    rig_free(&rig);
+}
+
+// One difference and two do not tell a width, however narrow it is; 2 n^2 / (3 n - 1) degrees of freedom of four
+// differences are 2.9, of which a 95 % interval takes 3.2 standard errors.
+static void test_an_interval_that_few_rounds_tell_is_poor_and_says_so(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "100 * A / B", 16);
+    for (int r = 0; r < 6; r++) {
+        count(&rig, 0, 1, r % 2 == 0 ? 50 : 50.01, 100);
+        round_of(&rig, 2);
+        struct estimate_interval of = interval(&rig, 0, 0, 0.5);
+        if (r == 0)
+            continue;
+        assert_true(of.high - 0.5 < 0.01); // narrow enough
+        assert_int_equal(of.quality, r < 4 ? ESTIMATE_POOR : ESTIMATE_GOOD);
+        assert_int_equal(of.doubt, r < 4 ? ESTIMATE_FEW_ROUNDS : ESTIMATE_SURE);
+    }
+    rig_free(&rig);
+}
+
+static void test_an_interval_of_a_load_that_varies_is_poor_for_that(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "100 * A / B", 16);
+    for (int r = 0; r < 12; r++) {
+        count(&rig, 0, 1, r % 2 == 0 ? 20 : 60, 100);
+        round_of(&rig, 2);
+    }
+    assert_int_equal(interval(&rig, 0, 0, 0.4).quality, ESTIMATE_POOR);
+    assert_int_equal(interval(&rig, 0, 0, 0.4).doubt, ESTIMATE_VARIES);
     rig_free(&rig);
 }
 
@@ -125,6 +158,7 @@ static void test_two_rounds_by_hand(void **state) {
     expect_near(of.high - 0.6, 12.7062 * sqrt(0.016), 1e-4);
     assert_true(of.low == 0); // a ratio of counts is not negative
     assert_int_equal(of.quality, ESTIMATE_POOR);
+    assert_int_equal(of.doubt, ESTIMATE_FEW_ROUNDS);
     expect_near(interval(&rig, 0, 1, 60).standard_error, 100 * sqrt(0.016), 1e-6);
     expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 4).standard_error, sqrt(0.016 / 4), 1e-6);
     rig_free(&rig);
@@ -428,6 +462,7 @@ static void test_each_cpu_is_estimated_as_if_alone(void **state) {
                 struct estimate_interval alone = interval(&one[cpu], 0, m, 0.5);
                 assert_memory_equal(&together, &alone, offsetof(struct estimate_interval, quality));
                 assert_int_equal(together.quality, alone.quality);
+                assert_int_equal(together.doubt, alone.doubt);
             }
     }
     for (size_t cpu = 0; cpu < MANY; cpu++)
@@ -441,6 +476,8 @@ int main(void) {
         cmocka_unit_test(test_student_agrees_with_the_table),
         cmocka_unit_test(test_derivatives_by_hand),
         cmocka_unit_test(test_there_is_no_interval_before_the_second_round),
+        cmocka_unit_test(test_an_interval_that_few_rounds_tell_is_poor_and_says_so),
+        cmocka_unit_test(test_an_interval_of_a_load_that_varies_is_poor_for_that),
         cmocka_unit_test(test_two_rounds_by_hand),
         cmocka_unit_test(test_variances_of_cpus_add_up),
         cmocka_unit_test(test_siblings_of_a_core_are_one_draw),

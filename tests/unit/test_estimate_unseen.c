@@ -59,6 +59,7 @@ static void test_windows_that_missed_a_part_say_so_though_they_never_vary(void *
     expect_near(estimate_get(rig.estimate, 0, 0, 0.1, 5).standard_error, 0.6 * 0.1, 1e-9);
     assert_true(error_of(&rig, 1, 0.2) == 0); // they have seen more than there is
     assert_int_equal(estimate_get(rig.estimate, 0, 0, 0.1, 1).quality, ESTIMATE_POOR);
+    assert_int_equal(estimate_get(rig.estimate, 0, 0, 0.1, 1).doubt, ESTIMATE_MISSED);
     rig_free(&rig);
 }
 
@@ -188,6 +189,7 @@ static void test_one_window_says_nothing_of_the_others(void **state) {
     struct estimate_interval of = estimate_get(rig.estimate, 0, 0, 0.11, 5);
     assert_true(isnan(of.standard_error) && isnan(of.low) && isnan(of.high));
     assert_int_equal(of.quality, ESTIMATE_NONE);
+    assert_int_equal(of.doubt, ESTIMATE_FEW_WINDOWS);
     assert_true(isnan(error_of(&rig, 2, 0.02))); // made of it
     rig_free(&rig);
 }
@@ -199,6 +201,8 @@ static void test_a_ratio_has_no_more_degrees_of_freedom_than_windows_that_carry_
     feed_some_of_five(&rig, (const bool[]){false, true, false, true, false});
     expect_near(estimate_degrees(rig.estimate, 0, A_AND_B), 1, 1e-9);
     assert_true(isfinite(error_of(&rig, 0, 0.12)));
+    struct estimate_interval of = estimate_get(rig.estimate, 0, 0, 0.12, 5);
+    assert_true(of.quality == ESTIMATE_POOR && of.doubt == ESTIMATE_FEW_WINDOWS);
     rig_free(&rig);
 }
 
@@ -252,6 +256,7 @@ static void test_two_windows_of_a_core_that_sleeps_say_nothing(void **state) {
     struct estimate_interval of = estimate_get(rig.estimate, scope_of_cpu(rig.topology, 0), 0, 0.12, 9);
     assert_true(isnan(of.standard_error) && isnan(of.low));
     assert_int_equal(of.quality, ESTIMATE_NONE);
+    assert_int_equal(of.doubt, ESTIMATE_SLEPT);
     rig_free(&rig);
 }
 

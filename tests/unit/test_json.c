@@ -110,6 +110,7 @@ static void test_the_host_has_totals_gauges_and_events(void **state) {
     assert_number(root, "scopes[0].metrics.branch_mpki.windows", 10);
     assert_number(root, "scopes[0].metrics.branch_mpki.share_of_time", 0.125);
     assert_text(root, "scopes[0].metrics.branch_mpki.quality", "fair");
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.branch_mpki.quality_reason")));
     assert_true(cJSON_IsFalse(at(root, "scopes[0].metrics.branch_mpki.exact")));
     assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.branch_mpki.interval_reason")));
     assert_number(root, "scopes[0].metrics.branch_mpki.numerator_total", 1000006.25);
@@ -223,6 +224,25 @@ static void test_a_value_without_an_interval_says_why(void **state) {
     root = render_snapshot(&host, snapshot, JSON_CPU); // the same text for a thousand CPUs
     assert_null(cJSON_GetObjectItem(at(root, "scopes[0].metrics.ipc"), "interval_reason"));
     cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+// On pages of single CPUs as well, which are poor more often.
+static void test_a_poor_interval_says_why(void **state) {
+    (void)state;
+    static const enum json_scope kinds[] = {JSON_HOST, JSON_CPU};
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    for (size_t i = 0; i < host.layout->n_scopes * host.layout->n_metrics; i++)
+        snapshot_set_trust(snapshot, i, ESTIMATE_POOR, ESTIMATE_SLEPT);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        cJSON *root = render_snapshot(&host, snapshot, kinds[k]);
+        assert_text(root, "scopes[0].metrics.ipc.quality", "poor");
+        assert_non_null(strstr(at(root, "scopes[0].metrics.ipc.quality_reason")->valuestring, "the core slept"));
+        cJSON_Delete(root);
+    }
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -542,6 +562,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_absent_is_null_with_a_reason),
         cmocka_unit_test(test_exact_is_what_was_counted_all_the_time),
         cmocka_unit_test(test_a_value_without_an_interval_says_why),
+        cmocka_unit_test(test_a_poor_interval_says_why),
         cmocka_unit_test(test_a_rate_above_its_threshold_asks_for_attention),
         cmocka_unit_test(test_the_plan_names_event_groups_and_what_cannot_be_planned),
         cmocka_unit_test(test_a_fixed_plan_says_so),

@@ -83,7 +83,7 @@ static double share_of_time(const struct derived *derived, size_t round, const c
     return of_metric(derived, round, name, snapshot_share_of_time);
 }
 static int quality_of(const struct derived *derived, size_t round, const char *name) {
-    return derived->rounds[round]->quality[snapshot_state(derived->layout, 0, place_of(derived, name))];
+    return snapshot_quality(derived->rounds[round], snapshot_state(derived->layout, 0, place_of(derived, name)));
 }
 
 // Three intervals in which the IPC is 0.5, 0.25 and 0.4; `share` as perf writes it, "": an old perf.

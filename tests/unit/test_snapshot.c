@@ -184,7 +184,7 @@ static void test_a_new_snapshot_holds_no_value(void **state) {
     for (size_t i = 0; i < layout->n_values; i++)
         assert_true(isnan(snapshot->values[i]));
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
-        assert_true(snapshot->absent[i] == ABSENT_NO_ROUND && snapshot->quality[i] == ESTIMATE_NONE);
+        assert_true(snapshot->absent[i] == ABSENT_NO_ROUND && snapshot_quality(snapshot, i) == ESTIMATE_NONE);
     snapshot_unref(snapshot);
     snapshot_layout_unref(layout);
     catalog_free(catalog);
@@ -214,7 +214,7 @@ static void test_a_stale_snapshot_has_no_intervals_either(void **state) {
     for (size_t i = 0; i < layout->n_values; i++)
         snapshot->values[i] = 1;
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
-        snapshot->quality[i] = ESTIMATE_GOOD;
+        snapshot_set_trust(snapshot, i, ESTIMATE_GOOD, ESTIMATE_SURE);
     struct snapshot *stale = snapshot_stale(snapshot);
     assert_non_null(stale);
     for (size_t scope = 0; scope < layout->n_scopes; scope++) {
@@ -224,7 +224,7 @@ static void test_a_stale_snapshot_has_no_intervals_either(void **state) {
             assert_true(isnan(stale->values[snapshot_high(layout, scope, m)]));
             assert_true(isnan(stale->values[snapshot_metric_windows(layout, scope, m)]));
             assert_true(isnan(stale->values[snapshot_share_of_time(layout, scope, m)]));
-            assert_int_equal(stale->quality[snapshot_state(layout, scope, m)], ESTIMATE_NONE);
+            assert_int_equal(snapshot_quality(stale, snapshot_state(layout, scope, m)), ESTIMATE_NONE);
             assert_true(stale->values[snapshot_numerator(layout, scope, m)] == 1);
         }
     }

@@ -37,7 +37,7 @@ struct tree {
 
 static bool complete(const struct frame_node *node) {
     return node->metric && node->title && node->unit && node->meaning && node->threshold && node->reason &&
-           node->next && node->command && node->quality;
+           node->next && node->command && node->quality && node->quality_reason;
 }
 
 static void add_node(struct tree *tree, const struct json_node *object, unsigned depth, bool parent) {
@@ -52,6 +52,7 @@ static void add_node(struct tree *tree, const struct json_node *object, unsigned
                                 .next = page_names(object, "next_groups", arena),
                                 .command = page_text(object, "sample_command", arena, ""),
                                 .quality = page_text(object, "quality", arena, ""),
+                                .quality_reason = page_text(object, "quality_reason", arena, ""),
                                 .is = value_of(object),
                                 .share_of_time = (float)page_number(object, "share_of_time"),
                                 .depth = depth,

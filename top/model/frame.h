@@ -30,7 +30,7 @@ struct frame_value {
 };
 
 struct frame_node {
-    const char *metric, *title, *unit, *meaning, *threshold, *reason, *next, *command, *quality;
+    const char *metric, *title, *unit, *meaning, *threshold, *reason, *next, *command, *quality, *quality_reason;
     struct frame_value is;
     float share_of_time;
     unsigned depth; // 0: a root

@@ -104,6 +104,7 @@ void screen_node_draw(struct screen_state *view, const struct screen_data *data,
                            node->quality);
         row = put_entry(grid, row, "no value", node->reason);
         row = put_entry(grid, row, "measured", share);
+        row = put_entry(grid, row, "uncertain", node->quality_reason);
         row = put_entry(grid, row, "judgement", judgement(node));
         row = put_entry(grid, row, "threshold", node->threshold);
         row = put_entry(grid, row, "meaning", node->meaning);

@@ -48,11 +48,11 @@ const drawIntervals = (context) => each(context, 'snapshot', (type, i) => {
   const doubtful = [...of('poor'), ...of('none'), ...of('fair')];
   return [h('p', { class: 'chips' }, exact.length > 0 && chip(`${exact.length} exact`, 'ok'), Object.keys(QUALITIES).filter((quality) => of(quality).length > 0).map((quality) =>
     chip(`${of(quality).length} ${QUALITIES[quality]}`, quality === 'good' ? 'ok' : quality === 'poor' ? 'hot' : '')), missing.length > 0 && chip(`${missing.length} without a value`)),
-  note('Good: half of the 95 % interval is at most 1 point of a share, or 5 % of any other value. Fair: 3 points, or 20 %. Poor: more.'),
+  note('Good: half of the 95 % interval is at most 1 point of a share, or 5 % of any other value. Fair: 3 points, or 20 %. Poor: more, or so few rounds and windows that nobody knows.'),
   doubtful.length === 0 ? null : table(`doubtful ${type.core_type ?? ''}`, `Values with wide intervals${ofType(type)}`, [
     { title: 'Metric', of: (row) => row.title, show: (row) => h('a', { href: hashOf('time', { metric: row.key }) }, row.title) },
     { title: 'Value', note: '± half of its 95 % interval', numeric: true, show: (row) => value(row.entry) }, { title: 'Quality', of: (row) => row.entry.quality, show: (row) => QUALITIES[row.entry.quality] ?? row.entry.quality },
-    { title: 'Why', show: (row) => row.entry.interval_reason ?? `${count(row.entry.windows ?? 0, 'window')}, counted ${percent(row.entry.share_of_time, 0)} of the time` },
+    { title: 'Why', show: (row) => row.entry.interval_reason ?? row.entry.quality_reason ?? `${count(row.entry.windows ?? 0, 'window')}, counted ${percent(row.entry.share_of_time, 0)} of the time` },
   ], doubtful),
   missing.length > 0 && opens(`missing ${type.core_type ?? ''}`, `${count(missing.length, 'metric')} without a value`, table(`missing ${type.core_type ?? ''}`, `Metrics without a value${ofType(type)}`, [
     { title: 'Metric', of: (row) => row.title, show: (row) => row.title }, { title: 'Why', show: (row) => row.entry.reason }], missing))];

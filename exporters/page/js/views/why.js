@@ -39,6 +39,7 @@ const nextOf = (node) => {
 const trustOf = (node) => [
   known(node.low) && known(node.high) && !node.exact ? `With 95 % certainty between ${quantity(node.low, node.unit)} and ${quantity(node.high, node.unit)}` : null,
   node.interval_reason ? `No interval: ${node.interval_reason}` : null,
+  node.quality_reason ? `Uncertain: ${node.quality_reason}` : null,
   known(node.windows) ? `${node.windows.toLocaleString('en-US')} windows, counted ${(100 * node.share_of_time).toFixed(0)} % of the time` : null,
   node.composite ? 'its parts come from adjacent windows' : null,
 ].filter(Boolean).join('; ');
@@ -122,7 +123,7 @@ const metricsOf = (context) => {
       rows.length === 0 ? note(`No metric has "${wanted}" in its name, description or group.`) : table(`metrics ${type.core_type ?? ''}`, caption, [
         { title: 'Metric', of: (row) => row.title, show: (row) => aboutMetric(row.name, row.title, row.meaning, hostname) },
         { title: 'Value', note: '± half of its 95 % interval', numeric: true, of: (row) => row.entry.value, show: (row) => value(row.entry, unit(row)) },
-        { title: 'Quality', of: (row) => row.entry.quality, show: (row) => known(row.entry.value) ? (row.entry.exact ? 'exact' : row.entry.quality) : '' },
+        { title: 'Quality', of: (row) => row.entry.quality, show: (row) => known(row.entry.value) ? [row.entry.exact ? 'exact' : row.entry.quality, row.entry.quality_reason && h('div', { class: 'soft' }, row.entry.quality_reason)] : '' },
       ], rows)];
   });
 };
