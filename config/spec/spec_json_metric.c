@@ -94,7 +94,7 @@ static enum catalog_waits waits_of(const struct json_node *ours) {
 static void read_ours(const struct json_node *metric, struct catalog_metric_text *text) {
     static const char *const keys[] = {"name",         "definition", "meaning",        "parent",
                                        "threshold",    "constraint", "rate_threshold", "rate_advice",
-                                       "alternatives", "traffic",    "waits_for"};
+                                       "alternatives", "traffic",    "waits_for",      "included_in"};
     struct json_node ours;
     if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
@@ -194,6 +194,19 @@ static void read_references(const struct metric_reader *reader, size_t i) {
                        catalog_builder_set_traffic(reader->spec->builder, (unsigned)index, text, &fault), &fault);
 }
 
+// Once every metric has its parent.
+static void read_included(const struct metric_reader *reader, size_t i) {
+    const struct json_node metric = json_child(reader->metrics, reader->values[i], 0);
+    int index = catalog_find_metric(reader->spec->catalog, metric.key);
+    struct json_node ours;
+    const char *text;
+    struct fault fault;
+    if (index >= 0 && json_get_object(&metric, "topdownd", JSON_OPTIONAL, &ours) &&
+        json_get_text(&ours, "included_in", JSON_OPTIONAL, &text))
+        take_reference(&ours, "included_in",
+                       catalog_builder_set_included(reader->spec->builder, (unsigned)index, text, &fault), &fault);
+}
+
 static int list_metrics(struct metric_reader *reader) {
     size_t n = (size_t)cJSON_GetArraySize(reader->metrics->value);
     reader->values = calloc(n + 1, sizeof *reader->values);
@@ -224,6 +237,10 @@ void spec_read_metrics(struct spec_reader *spec, const struct json_node *root) {
                 read_metric(&reader, i);
         for (size_t i = 0; i < reader.n && spec->reader.status == 0; i++) {
             read_references(&reader, i);
+            json_forgive(&spec->reader);
+        }
+        for (size_t i = 0; i < reader.n && spec->reader.status == 0; i++) {
+            read_included(&reader, i);
             json_forgive(&spec->reader);
         }
         catalog_builder_set_resolver(spec->builder, NULL);

@@ -28,12 +28,27 @@ static bool is_candidate(const struct tree *tree, size_t node, bool categories, 
            (each->high == JUDGE_YES || !high);
 }
 
+// What the node counts beside those of its siblings, from `first` on, that it includes and that are compared with it.
+// A sibling without a value, or one that is not worth a look, remains a part of it.
+static double rest_of(const struct tree *tree, size_t node, size_t first, bool categories, bool high) {
+    double rest = size_of(tree, node);
+    for (size_t i = first; i < tree->n && tree->nodes[i].depth >= tree->nodes[node].depth; i = tree_next(tree, i))
+        if (tree->layout->catalog->metrics[tree->nodes[i].metric].included_in == (int)tree->nodes[node].metric &&
+            is_candidate(tree, i, categories, high))
+            rest -= size_of(tree, i);
+    return fmax(rest, 0);
+}
+
 // The largest among `node` and its later siblings; with `high`, among those that are high. tree->n: none.
 static size_t largest(const struct tree *tree, size_t node, bool categories, bool high) {
     size_t found = tree->n, depth = node < tree->n ? tree->nodes[node].depth : 0;
+    double most = -INFINITY;
     for (size_t i = node; i < tree->n && tree->nodes[i].depth >= depth; i = tree_next(tree, i)) {
-        if (is_candidate(tree, i, categories, high) && (found == tree->n || size_of(tree, i) > size_of(tree, found)))
+        double rest = is_candidate(tree, i, categories, high) ? rest_of(tree, i, node, categories, high) : -INFINITY;
+        if (rest > most) {
             found = i;
+            most = rest;
+        }
     }
     return found;
 }

@@ -3,7 +3,8 @@
 #define TOPDOWND_CORE_DIAGNOSIS_BOUND_H
 
 // Finds a scope's bottleneck: the largest high root, then the largest high node below it, and so on. If no root is
-// high, only the largest root. If there are level-1 categories, only they are candidate roots.
+// high, only the largest root. If there are level-1 categories, only they are candidate roots. A node that includes
+// another candidate (struct catalog_metric.included_in) is compared by what it counts beside it.
 
 #include "core/diagnosis/tree.h"
 

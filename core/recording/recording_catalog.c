@@ -154,6 +154,22 @@ static void put_level1(struct recording_buffer *out, const struct catalog_level1
         put_indexes(out, level1->parts[i].events, level1->parts[i].n);
 }
 
+// Nothing where no metric includes another, as in recordings of before there was such a thing.
+static void put_included(struct recording_buffer *out, const struct catalog *catalog) {
+    size_t n = 0;
+    for (size_t m = 0; m < catalog->n_metrics; m++)
+        n += catalog->metrics[m].included_in >= 0 ? 1 : 0;
+    if (n == 0)
+        return;
+    bytes_put_varint(out, n);
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        if (catalog->metrics[m].included_in < 0)
+            continue;
+        bytes_put_varint(out, m);
+        bytes_put_varint(out, (unsigned)catalog->metrics[m].included_in);
+    }
+}
+
 int recording_put_catalog(struct recording_buffer *out, const struct catalog *catalog) {
     size_t begin = bytes_begin(out, RECORDING_CATALOG);
     put_product(out, catalog);
@@ -164,5 +180,6 @@ int recording_put_catalog(struct recording_buffer *out, const struct catalog *ca
     put_groups(out, catalog);
     put_nodes(out, catalog);
     put_level1(out, &catalog->level1);
+    put_included(out, catalog);
     return bytes_end(out, begin);
 }

@@ -15,7 +15,8 @@ enum { // bytes of an entry, at least
     METRIC_LEAST = 33,
     GROUP_LEAST = 5,
     NODE_LEAST = 4,
-    CATEGORY_LEAST = 2
+    CATEGORY_LEAST = 2,
+    INCLUDED_LEAST = 2
 };
 
 struct reader {
@@ -335,9 +336,22 @@ static bool get_level1(struct reader *reader) {
     return fine(reader);
 }
 
+// Absent in recordings of before there was such a thing.
+static bool get_included(struct reader *reader) {
+    const struct catalog *catalog = reader->catalog;
+    size_t n = bytes_done(&reader->in) ? 0 : bytes_get_count(&reader->in, INCLUDED_LEAST);
+    for (size_t i = 0; i < n && fine(reader); i++) {
+        unsigned metric = get_index(reader, catalog->n_metrics), whole = get_index(reader, catalog->n_metrics);
+        if (fine(reader))
+            (void)take(reader, catalog_builder_set_included(reader->builder, metric, catalog->metrics[whole].name,
+                                                            &reader->fault));
+    }
+    return fine(reader);
+}
+
 static void get_all(struct reader *reader, const struct environment *environment) {
     if (get_product(reader, environment) && get_events(reader) && get_metrics(reader) && get_groups(reader) &&
-        get_nodes(reader) && get_level1(reader))
+        get_nodes(reader) && get_level1(reader) && get_included(reader))
         (void)take(reader, bytes_done(&reader->in) ? catalog_builder_check(reader->builder, &reader->fault) : -EBADMSG);
 }
 

@@ -144,6 +144,7 @@ struct catalog_metric {
     char *definition; // what exactly a name that every vendor has counts here, as a short key; "" if there is none
     char *meaning;    // what a high value tells a software developer; "" if the spec has none
     int parent;       // the metric above it in the tree; -1: none
+    int included_in;  // the sibling that counts all that this one counts, and more; -1: none
     int alternative;  // another definition, for hosts on which an event of this one is dead; -1: none
     int stands_for;   // this is an alternative of that metric, whose exported name it has; -1: it is none
     enum metric_constraint constraint;

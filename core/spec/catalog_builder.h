@@ -142,6 +142,10 @@ int catalog_builder_set_parent(struct catalog_builder *builder, unsigned metric,
                                struct fault *fault);
 int catalog_builder_set_threshold(struct catalog_builder *builder, unsigned metric, const char *text,
                                   struct fault *fault);
+// Once all parents are set: `sibling` counts all that the metric counts, and more (struct catalog_metric.included_in).
+// Neither does what is included include another. Returns 0, or -EINVAL with the reason.
+int catalog_builder_set_included(struct catalog_builder *builder, unsigned metric, const char *sibling,
+                                 struct fault *fault);
 // The metric tells this traffic (core/spec/traffic.h), which no other one does. Returns 0, or -EINVAL with the reason.
 int catalog_builder_set_traffic(struct catalog_builder *builder, unsigned metric, const char *traffic,
                                 struct fault *fault);

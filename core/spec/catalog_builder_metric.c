@@ -105,7 +105,7 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
     metric->rate_threshold = text->rate_threshold;
     metric->constraint = text->constraint;
     metric->waits = text->waits;
-    metric->parent = metric->alternative = -1;
+    metric->parent = metric->included_in = metric->alternative = -1;
     metric->stands_for = stands_for;
     if (text->export_name)
         (void)snprintf(export_name, sizeof export_name, "%s", text->export_name);
@@ -248,6 +248,25 @@ int catalog_builder_set_parent(struct catalog_builder *builder, unsigned metric,
         if (above == (int)metric)
             return fault_set(fault, "its parent %.60s is below it in the tree", parent);
     catalog->metrics[metric].parent = index;
+    return 0;
+}
+
+int catalog_builder_set_included(struct catalog_builder *builder, unsigned metric, const char *sibling,
+                                 struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    int whole = builder_find_metric(catalog, sibling), parent = catalog->metrics[metric].parent;
+    if (whole < 0)
+        return fault_set(fault, "%.60s, which is to include it, is no metric of the spec", sibling);
+    if (whole == (int)metric || parent < 0 || catalog->metrics[whole].parent != parent)
+        return fault_set(fault, "%.60s is no sibling of it: only metrics with one parent are compared", sibling);
+    if (catalog->metrics[whole].included_in >= 0)
+        return fault_set(fault, "%.60s is itself included in %.60s: name that one", sibling,
+                         catalog->metrics[catalog->metrics[whole].included_in].name);
+    for (size_t m = 0; m < catalog->n_metrics; m++)
+        if (catalog->metrics[m].included_in == (int)metric)
+            return fault_set(fault, "it includes %.60s itself: let %.60s be included in %.60s instead",
+                             catalog->metrics[m].name, catalog->metrics[m].name, sibling);
+    catalog->metrics[metric].included_in = whole;
     return 0;
 }
 

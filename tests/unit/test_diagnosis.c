@@ -64,6 +64,66 @@ static void set_nothing(struct patient *p) {
     tree_set(&p->host, p->snapshot, 0, "bad_speculation", NAN);
 }
 
+// ---- siblings that overlap ----
+
+// Under a high back end, core_bound counts all that memory_bound counts. Both have thresholds.
+static struct catalog *overlapping(void) {
+    struct catalog_builder *builder = tree_builder();
+    const struct catalog *catalog = catalog_builder_catalog(builder);
+    struct fault error;
+    unsigned whole = (unsigned)catalog_find_metric(catalog, "core_bound");
+    assert_int_equal(catalog_builder_set_threshold(builder, whole, "core_bound > 0.05", &error), 0);
+    assert_int_equal(
+        catalog_builder_set_included(builder, (unsigned)catalog_find_metric(catalog, "memory_bound"), "core_bound", &error),
+        0);
+    return catalog_builder_finish(builder);
+}
+
+// The second node of the path.
+static const char *below_back_end(struct patient *p, double whole, double part) {
+    set_backend(p);
+    tree_set(&p->host, p->snapshot, 0, "core_bound", whole);
+    tree_set(&p->host, p->snapshot, 0, "memory_bound", part);
+    one_round(p);
+    const struct verdict *verdict = &p->snapshot->verdicts[0].now;
+    assert_true(verdict->n >= 2);
+    return p->host.catalog->metrics[verdict->path[1]].name;
+}
+
+static void test_what_a_sibling_includes_is_told_if_it_is_most_of_it(void **state) {
+    (void)state;
+    struct patient p;
+    begin_with(&p, overlapping());
+    assert_string_equal(below_back_end(&p, 0.45, 0.25), "memory_bound"); // leaves 0.2
+    assert_string_equal(below_back_end(&p, 0.45, 0.44), "memory_bound");
+    assert_string_equal(below_back_end(&p, 0.3, 0.31), "memory_bound"); // noise: it leaves nothing
+    assert_string_equal(below_back_end(&p, 0.49, 0.24), "core_bound");  // leaves 0.25
+    end(&p);
+}
+
+// Below its threshold of 0.2 it is not worth a look, so the whole answers for it, as it does without a value.
+static void test_what_is_not_worth_a_look_remains_a_part_of_the_sibling(void **state) {
+    (void)state;
+    struct patient p;
+    begin_with(&p, overlapping());
+    assert_string_equal(below_back_end(&p, 0.25, 0.19), "core_bound");
+    assert_string_equal(below_back_end(&p, 0.25, NAN), "core_bound");
+    end(&p);
+}
+
+static void test_siblings_that_do_not_overlap_are_compared_as_they_are(void **state) {
+    (void)state;
+    struct patient p;
+    struct catalog_builder *builder = tree_builder();
+    struct fault error;
+    int whole = catalog_find_metric(catalog_builder_catalog(builder), "core_bound");
+    assert_int_equal(catalog_builder_set_threshold(builder, (unsigned)whole, "core_bound > 0.05", &error), 0);
+    begin_with(&p, catalog_builder_finish(builder));
+    assert_string_equal(below_back_end(&p, 0.45, 0.44), "core_bound");
+    assert_string_equal(below_back_end(&p, 0.43, 0.44), "memory_bound");
+    end(&p);
+}
+
 // ---- high, and how certain ----
 
 static unsigned metric_named(const struct catalog *catalog, const char *name) {
@@ -523,6 +583,9 @@ int main(void) {
         cmocka_unit_test(test_an_interval_around_the_threshold_leaves_it_uncertain),
         cmocka_unit_test(test_a_node_stays_high_from_three_rounds_on_until_ten_rounds_below_the_band),
         cmocka_unit_test(test_a_node_that_is_high_whatever_is_missing_stays_high),
+        cmocka_unit_test(test_what_a_sibling_includes_is_told_if_it_is_most_of_it),
+        cmocka_unit_test(test_what_is_not_worth_a_look_remains_a_part_of_the_sibling),
+        cmocka_unit_test(test_siblings_that_do_not_overlap_are_compared_as_they_are),
         cmocka_unit_test(test_a_verdict_has_begun_with_its_first_round),
         cmocka_unit_test(test_a_noisy_round_does_not_begin_a_verdict_anew),
         cmocka_unit_test(test_a_verdict_that_comes_back_after_three_rounds_begins_anew),

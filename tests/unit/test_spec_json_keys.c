@@ -335,6 +335,33 @@ static void test_what_a_metric_says_of_itself_is_read(void **state) {
           "nothing that can be waited for has this name; did you mean memory?");
 }
 
+#define UNDER "\"parent\": \"top\""
+#define SIBLINGS(a, b, c)                                                                                              \
+    METRIC("top", "B / A", "")                                                                                         \
+    "," METRIC("a", "A / B", OURS(a)) "," METRIC("b", "A / B", OURS(b)) "," METRIC("c", "A / B", OURS(c))
+
+static void test_what_a_sibling_includes_is_read(void **state) {
+    (void)state;
+    struct catalog *catalog =
+        good("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"c\"", UNDER ", \"included_in\": \"c\"", UNDER), "");
+    int whole = catalog_find_metric(catalog, "c"); // which stands further down
+    assert_int_equal(catalog->metrics[catalog_find_metric(catalog, "a")].included_in, whole);
+    assert_int_equal(catalog->metrics[catalog_find_metric(catalog, "b")].included_in, whole);
+    assert_int_equal(catalog->metrics[whole].included_in, -1);
+    catalog_free(catalog);
+    wrong("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"d\"", UNDER, UNDER), "",
+          "metrics.a.topdownd.included_in: d, which is to include it, is no metric");
+    wrong("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"top\"", UNDER, UNDER), "", "top is no sibling of it");
+    wrong("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"a\"", UNDER, UNDER), "", "a is no sibling of it");
+    wrong("", EVENTS, SIBLINGS("\"included_in\": \"b\"", "\"meaning\": \"B.\"", UNDER), "", "b is no sibling of it");
+    wrong("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"b\"", UNDER ", \"included_in\": \"a\"", UNDER), "",
+          "a is itself included in b");
+    wrong("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"b\"", UNDER, UNDER ", \"included_in\": \"a\""), "",
+          "a is itself included in b: name that one");
+    wrong("", EVENTS, SIBLINGS(UNDER ", \"included_in\": \"b\"", UNDER ", \"included_in\": \"c\"", UNDER), "",
+          "it includes a itself: let a be included in c instead");
+}
+
 #define TREE(roots, metrics) "\"decision_tree\": {\"root_nodes\": [" roots "], \"metrics\": [" metrics "]}"
 
 static void test_the_decision_tree_is_read(void **state) {
@@ -371,6 +398,7 @@ int main(void) {
         cmocka_unit_test(test_an_unknown_name_is_told_with_the_nearest),
         cmocka_unit_test(test_modifiers_are_read),
         cmocka_unit_test(test_what_a_metric_says_of_itself_is_read),
+        cmocka_unit_test(test_what_a_sibling_includes_is_read),
         cmocka_unit_test(test_the_decision_tree_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
