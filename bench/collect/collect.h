@@ -31,6 +31,8 @@ struct ours {
     struct derive *derive;
     uint64_t now_ns;        // of the next step
     double *derive_seconds; // gets the CPU time of derive and the snapshot when readings are over; NULL: not measured
+    bool keeps;             // the last snapshot, until the next one:
+    struct snapshot *kept;
 };
 
 // Opens all event groups and begins the first round.
@@ -77,6 +79,7 @@ void trace_free(struct trace *trace);
 struct costs {
     double *ours, *peer; // seconds of CPU time
     double *derive;      // of ours, those of derive and the snapshot
+    double *diagnosis;   // beside ours
     size_t n;
 };
 void costs_init(struct costs *costs, size_t n);

@@ -91,6 +91,8 @@ bool ours_step(struct ours *ours) {
     derive_want_cpus(ours->derive, ours->rig->cpus_read);
     struct snapshot *snapshot = snapshot_new(ours->rig->layout);
     derive_round(ours->derive, sampler_readings(ours->sampler), snapshot);
+    snapshot_unref(ours->kept);
+    ours->kept = ours->keeps ? snapshot_ref(snapshot) : NULL;
     snapshot_unref(snapshot);
     if (ours->derive_seconds)
         *ours->derive_seconds = collect_cpu_seconds() - begin;
@@ -100,6 +102,7 @@ bool ours_step(struct ours *ours) {
 void ours_deinit(struct ours *ours) {
     if (sampler_round_error(ours->sampler) < 0 && !ours->rig->refused)
         collect_fail("collecting", sampler_round_error(ours->sampler));
+    snapshot_unref(ours->kept);
     derive_free(ours->derive);
     sampler_free(ours->sampler);
 }
@@ -107,8 +110,9 @@ void ours_deinit(struct ours *ours) {
 // ---- costs ----
 
 void costs_init(struct costs *costs, size_t n) {
-    *costs = (struct costs){calloc(n, sizeof(double)), calloc(n, sizeof(double)), calloc(n, sizeof(double)), n};
-    if (!costs->ours || !costs->peer || !costs->derive)
+    *costs = (struct costs){calloc(n, sizeof(double)), calloc(n, sizeof(double)), calloc(n, sizeof(double)),
+                            calloc(n, sizeof(double)), n};
+    if (!costs->ours || !costs->peer || !costs->derive || !costs->diagnosis)
         collect_fail("costs", -ENOMEM);
 }
 
@@ -133,4 +137,5 @@ void costs_free(struct costs *costs) {
     free(costs->ours);
     free(costs->peer);
     free(costs->derive);
+    free(costs->diagnosis);
 }

@@ -11,12 +11,9 @@
 //   has the nominal frequency. It is at least AROUND_MAXIMUM of the maximum frequency. Whether a host is idle or slow
 //   changes only beyond limits that are wider by AROUND_HELD.
 // - Crowded: a thread loses more than AROUND_CROWDED of its slots to its sibling.
-// - Outliers: CPUs whose share of a level-1 metric, other than useful work, is above the median of all CPUs by more
-//   than OUTLIERS_ABOVE, by more than OUTLIERS_SPREADS times the usual spread, and with the lower end of its interval
-//   above the median, too. The spread is the median distance from the median, so that fewer than half of the CPUs do
-//   not move it. CPUs that are nearly idle are none: awake for less than AROUND_IDLE of the time or, where no metric
-//   tells that, with less than AROUND_IDLE of the busiest CPU's clock cycles since the round before. Fewer than
-//   OUTLIERS_CPUS_MIN have none.
+// - Outliers: CPUs, cores and sockets that lose more than most (core/diagnosis/where.h). How much a CPU is awake tells
+//   its utilisation or, where no metric tells that, its clock cycles since the round before, as a share of the busiest
+//   CPU's.
 
 #include "core/diagnosis/tree.h"
 
@@ -26,18 +23,19 @@
 #define AROUND_MAXIMUM 0.4
 #define AROUND_CROWDED 0.2
 #define AROUND_HELD 1.1
-#define OUTLIERS_ABOVE 0.2
-#define OUTLIERS_SPREADS 6.
-enum { OUTLIERS_CPUS_MIN = 4 };
 
 struct around; // private: memory for one layout
 
-// NULL if out of memory.
-struct around *around_new(const struct snapshot_layout *layout);
+// `alone`: for a snapshot that no other one follows. NULL if out of memory.
+struct around *around_new(const struct snapshot_layout *layout, bool alone);
 struct around *around_free(struct around *around); // returns NULL, takes NULL
 
+// Takes over what `old` remembers, from another plan.
+void around_continue(struct around *around, const struct around *old);
+
 // Fills in snapshot->circumstances. The tree is of the same layout; it is evaluated for other scopes. Snapshots come in
-// order, as clock cycles are counted from one round to the next.
-void around_fill(struct around *around, struct tree *tree, struct snapshot *snapshot);
+// order, as clock cycles are counted from one round to the next. One that is of no round, or within one, settles
+// nothing.
+void around_fill(struct around *around, struct tree *tree, struct snapshot *snapshot, bool round);
 
 #endif

@@ -6,7 +6,7 @@
 
 int bound_fill(struct snapshot *snapshot) {
     struct tree *tree = tree_new(snapshot->layout);
-    struct around *around = tree ? around_new(snapshot->layout) : NULL;
+    struct around *around = tree ? around_new(snapshot->layout, true) : NULL;
     if (!around) {
         tree_free(tree);
         return -ENOMEM;
@@ -18,7 +18,7 @@ int bound_fill(struct snapshot *snapshot) {
         *now = bound_find(tree);
         now->since = since;
     }
-    around_fill(around, tree, snapshot);
+    around_fill(around, tree, snapshot, true);
     around_free(around);
     tree_free(tree);
     return 0;

@@ -151,7 +151,7 @@ static void judge_scope(struct diagnosis *diagnosis, struct snapshot *snapshot, 
 
 void diagnosis_look(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     assert(snapshot->layout == diagnosis->layout);
-    around_fill(diagnosis->around, diagnosis->tree, snapshot);
+    around_fill(diagnosis->around, diagnosis->tree, snapshot, false);
     for (size_t scope = 0; scope < n_courses(diagnosis); scope++)
         judge_scope(diagnosis, snapshot, scope, false);
     snapshot->circumstances.phases = phases_tell(&diagnosis->phases);
@@ -187,7 +187,7 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         return;
     }
     assert(snapshot->layout == diagnosis->layout);
-    around_fill(diagnosis->around, diagnosis->tree, snapshot);
+    around_fill(diagnosis->around, diagnosis->tree, snapshot, true);
     for (size_t scope = n_courses(diagnosis); scope-- > 0;) // the host last: its nodes are used below
         judge_scope(diagnosis, snapshot, scope, true);
     phases_take(&diagnosis->phases, diagnosis->tree, &snapshot->verdicts[0].now, snapshot->start_ns, snapshot->end_ns);
@@ -210,7 +210,7 @@ struct diagnosis *diagnosis_new(struct snapshot_layout *layout) {
         return NULL;
     diagnosis->layout = snapshot_layout_ref(layout);
     diagnosis->tree = tree_new(layout);
-    diagnosis->around = around_new(layout);
+    diagnosis->around = around_new(layout, false);
     diagnosis->nodes = calloc(catalog->n_metrics + 1, sizeof *diagnosis->nodes);
     diagnosis->courses = calloc(n_courses(diagnosis), sizeof *diagnosis->courses);
     if (!diagnosis->tree || !diagnosis->around || !diagnosis->nodes || !diagnosis->courses)
@@ -270,6 +270,7 @@ void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old
         diagnosis->nodes[m] = old->nodes[metric];
         diagnosis->nodes[m].judged = judged;
     }
+    around_continue(diagnosis->around, old->around);
     continue_course(&diagnosis->courses[0], &old->courses[0], old_catalog, catalog);
     if (old_catalog == catalog)
         diagnosis->phases = old->phases;

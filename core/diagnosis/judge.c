@@ -110,6 +110,14 @@ enum judge_answer judge_high_scaled(struct judge *judge, unsigned metric, double
     return evaluate(judge, metric, judge->scaled);
 }
 
+enum judge_answer judge_high_at(struct judge *judge, unsigned metric, double value) {
+    const struct formula *threshold = judge->catalog->metrics[metric].threshold;
+    for (size_t i = 0; threshold && i < threshold->n_metrics; i++)
+        judge->scaled[threshold->metrics[i]] = judge->values[threshold->metrics[i]];
+    judge->scaled[metric] = value / judge->catalog->metrics[metric].export_scale;
+    return evaluate(judge, metric, judge->scaled);
+}
+
 enum judge_answer judge_certain(const struct judge *judge, unsigned metric) {
     enum judge_answer now = judge_high(judge, metric);
     enum judge_answer low = now == JUDGE_UNKNOWN ? now : evaluate(judge, metric, judge->low);

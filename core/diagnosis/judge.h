@@ -42,6 +42,9 @@ enum judge_answer judge_high(const struct judge *judge, unsigned metric);
 // Whether it would be high if all values were multiplied by `factor`.
 enum judge_answer judge_high_scaled(struct judge *judge, unsigned metric, double factor);
 
+// Whether it would be high if its value were `value`, as exported, and all others as they are.
+enum judge_answer judge_high_at(struct judge *judge, unsigned metric, double value);
+
 // Whether judge_high would give the same answer if all values were at the lower ends of their 95 % intervals, or all at
 // the upper ends. Unknown if judge_high is, or if this depends on a missing interval.
 enum judge_answer judge_certain(const struct judge *judge, unsigned metric);

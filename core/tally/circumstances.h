@@ -3,8 +3,8 @@
 #define TOPDOWND_CORE_TALLY_CIRCUMSTANCES_H
 
 // What the verdicts on host and sockets do not tell, as values of a snapshot: how busy the CPUs are, how fast they run,
-// what siblings take from one another, and which CPUs differ from most others. core/diagnosis/around.h fills it
-// in, together with the verdicts.
+// what siblings take from one another, and which CPUs, cores and sockets differ from most others.
+// core/diagnosis/around.h fills it in, together with the verdicts.
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,18 +14,23 @@
 
 enum { OUTLIERS_MAX = 4, OUTLIERS_RANGES_MAX = 6 };
 
+// Of what the CPUs are outliers: each on its own, with all their SMT siblings, or as a socket.
+enum outliers_unit { OUTLIERS_CPU, OUTLIERS_CORE, OUTLIERS_SOCKET, OUTLIERS_UNIT_N };
+
 // CPUs whose share of a level-1 metric is far above that of most CPUs.
 struct outliers {
+    enum outliers_unit unit;
     unsigned metric;     // of level 1, in the catalog; without level 1 a root of the tree
-    double share, usual; // the mean of these CPUs; the median of all
+    double share, usual; // the mean of these units; the median of all
     unsigned last;       // the last metric of the path of the one that differs most
     double last_share;   // the mean of these CPUs
     double slots;        // what they lose more than others, in CPUs: the largest comes first
-    size_t n;            // CPUs
-    size_t n_ranges;     // the first OUTLIERS_RANGES_MAX of them
+    size_t n, n_units;   // CPUs; CPUs, cores, or 1 socket
+    size_t n_ranges;     // the first OUTLIERS_RANGES_MAX of them, socket by socket
     bool more;           // there are more ranges
     struct outliers_range {
         unsigned first, last; // the kernel's numbers of the CPUs
+        unsigned socket;      // index
     } ranges[OUTLIERS_RANGES_MAX];
     int socket; // index of the one that all of them belong to, of several; -1: none
 };
@@ -41,6 +46,7 @@ struct circumstances {
     bool crowded;       // siblings take much from one another
     size_t n_outliers;
     struct outliers outliers[OUTLIERS_MAX];
+    bool rest_is_fine;            // there are outliers, and the other CPUs together are bound by nothing
     struct verdict_phases phases; // core/diagnosis/diagnosis.h fills it in
 };
 

@@ -3,21 +3,31 @@
 
 #include "exporters/view/view_bound.h"
 
+static void add_words(struct json *json, const char *key, const struct snapshot *snapshot, const struct outliers *of,
+                      void (*put)(const struct snapshot *, const struct outliers *, struct text *)) {
+    struct text words = {0};
+    put(snapshot, of, &words);
+    text_append(&words, "", 1);
+    json_string(json, key, words.failed ? "" : words.data);
+    json->out->failed = json->out->failed || words.failed;
+    text_free(&words);
+}
+
 static void add_outliers(struct json *json, const struct snapshot *snapshot, const struct outliers *of) {
+    static const char *const units[OUTLIERS_UNIT_N] = {"cpu", "core", "socket"};
     const struct snapshot_layout *layout = snapshot->layout;
-    struct text cpus = {0};
-    view_bound_cpus(snapshot, of, &cpus);
-    text_append(&cpus, "", 1);
     json_begin_object(json, NULL);
-    json_string(json, "text", cpus.failed ? "" : cpus.data);
-    json->out->failed = json->out->failed || cpus.failed;
-    text_free(&cpus);
+    add_words(json, "text", snapshot, of, view_bound_cpus);
+    add_words(json, "sentence", snapshot, of, view_bound_outliers);
+    json_string(json, "unit", units[of->unit]);
+    json_whole(json, "n_units", of->n_units);
     json_whole(json, "n_cpus", of->n);
     json_begin_array(json, "cpus");
     for (size_t i = 0; i < of->n_ranges; i++) {
         json_begin_object(json, NULL);
         json_whole(json, "first", of->ranges[i].first);
         json_whole(json, "last", of->ranges[i].last);
+        json_whole(json, "socket", layout->topology->sockets[of->ranges[i].socket].id);
         json_end_object(json);
     }
     json_end_array(json);
@@ -25,6 +35,7 @@ static void add_outliers(struct json *json, const struct snapshot *snapshot, con
         json_whole(json, "socket", layout->topology->sockets[of->socket].id);
     else
         json_null(json, "socket");
+    json_number(json, "lost_cpus", of->slots);
     json_string(json, "metric", layout->catalog->metrics[of->metric].export_name);
     json_number(json, "share", of->share);
     json_number(json, "usual_share", of->usual);
@@ -67,6 +78,7 @@ void json_circumstances(struct json *json, const struct snapshot *snapshot) {
     for (size_t i = 0; i < of->n_outliers; i++)
         add_outliers(json, snapshot, &of->outliers[i]);
     json_end_array(json);
+    json_bool(json, "rest_is_fine", of->rest_is_fine);
     add_phases(json, snapshot);
     json_end_object(json);
 }

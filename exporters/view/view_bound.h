@@ -23,8 +23,11 @@ bool view_bound_cause_text(const struct snapshot *snapshot, const struct verdict
 // Its kind in one word; NULL: there is none.
 const char *view_bound_cause_name(enum verdict_cause_kind kind);
 
-// "CPUs 300 to 307 and 310 of socket 4".
+// "CPUs 300 to 307 and 310 of socket 4", "CPUs 3 and 67 (all threads of a core)", "socket 4".
 void view_bound_cpus(const struct snapshot *snapshot, const struct outliers *outliers, struct text *out);
+// The same with what they are bound by, without a full stop: "CPUs 300 to 307 of socket 4: Back-end bound, 61 % of
+// their pipeline slots (12 % in the median CPU), in it Memory bound, 55 % of their pipeline slots".
+void view_bound_outliers(const struct snapshot *snapshot, const struct outliers *outliers, struct text *out);
 
 // Why the bottleneck is unknown, if it is; with the event that never counts.
 struct view_bound_reason {

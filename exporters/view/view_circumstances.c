@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/view/view_circumstances.h"
 
-#include <math.h>
-
 #include "exporters/view/view_bound.h"
 
 static const double GIGA = 1e9;
 
 // ---- CPUs that differ ----
 
-static void put_share(const struct outliers *of, const struct catalog_metric *metric, double share, struct text *out) {
-    text_format(out, "%s, %.3g %% of %s %s", view_title(metric), 100 * share, of->n == 1 ? "its" : "their",
-                view_whole(metric));
-}
-
-static void put_outliers(const struct snapshot *snapshot, const struct outliers *of, struct text *out) {
-    const struct catalog_metric *metrics = snapshot->layout->catalog->metrics;
-    view_bound_cpus(snapshot, of, out);
-    text_string(out, of->n == 1 ? " differs: " : " differ: ");
-    put_share(of, &metrics[of->metric], of->share, out);
-    if (of->last != of->metric && isfinite(of->last_share)) {
-        text_string(out, "; in it ");
-        put_share(of, &metrics[of->last], of->last_share, out);
+static void put_outliers(const struct snapshot *snapshot, struct text *out) {
+    const struct circumstances *circumstances = &snapshot->circumstances;
+    for (size_t i = 0; i < circumstances->n_outliers; i++) {
+        bool rest = circumstances->rest_is_fine && i + 1 == circumstances->n_outliers;
+        view_bound_outliers(snapshot, &circumstances->outliers[i], out);
+        text_string(out, rest ? "; the rest is fine. " : ". ");
     }
-    text_format(out, " (in the median CPU %.3g %%). ", 100 * of->usual);
+    if (circumstances->n_outliers > 0)
+        text_string(out, "All CPUs together: ");
 }
 
 // ---- all CPUs ----
@@ -100,10 +92,8 @@ void view_circumstances_before(const struct snapshot *snapshot, struct text *out
     const struct circumstances *circumstances = &snapshot->circumstances;
     if (circumstances->idle)
         text_format(out, "%.2g %% busy: nothing to fix here. What runs: ", 100 * circumstances->utilisation);
-    for (size_t i = 0; i < circumstances->n_outliers && !circumstances->idle; i++)
-        put_outliers(snapshot, &circumstances->outliers[i], out);
-    if (circumstances->n_outliers > 0 && !circumstances->idle)
-        text_string(out, "All CPUs together: ");
+    else
+        put_outliers(snapshot, out);
     if (circumstances->slow && !stands_out(snapshot)) {
         put_slow(circumstances, snapshot->layout->topology->maximum_frequency_hz, out);
         text_string(out, " ");

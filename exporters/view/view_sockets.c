@@ -31,7 +31,7 @@ void view_sockets_text(const struct shown *shown, const struct snapshot *snapsho
 bool view_sockets_verdict(const struct shown *shown, const struct shown_type *type, struct text *out) {
     const struct snapshot *snapshot = type->snapshot;
     struct verdict verdict = view_waits_settle(shown, snapshot, &snapshot->verdicts[0].now, 0);
-    bool differ = bound_sockets_differ(snapshot);
+    bool differ = bound_sockets_differ(snapshot) && !snapshot->circumstances.rest_is_fine; // else outliers make it
     view_circumstances_before(snapshot, out);
     view_bound_text(type->view, &verdict, snapshot, 0, out);
     if (differ) {

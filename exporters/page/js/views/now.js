@@ -6,7 +6,6 @@ import { bar, card, command, copyButton, h, render, stack } from '../dom.js';
 import { LEVEL1, bytes, capital, clock, count, duration, known, margin, moment, number, quantity, share, unitOf } from '../format.js';
 import { busyOf, busyOfAll, dataOf, hostOf, nodeNamed, nodeOf, pathOf, takenOf, typesOf } from '../model.js';
 
-const IDLE = 0.05; // below this share of busy time nothing is worth fixing, where the verdict does not say so itself
 const WHERE_ROWS = 4, NEXT_VALUES = 3, GROUPS_NAMED = 4, VALUES_SHOWN = 6;
 const HOUR = 'history?from=-3600';
 
@@ -35,28 +34,29 @@ const adviceOf = (bound, path) => {
   return first >= 0 ? bound.text.slice(first + 2) : bound.text;
 };
 
-const isIdle = (bound, busy) => bound?.circumstances ? bound.circumstances.idle : known(busy) && busy < IDLE;
 
 // Where sockets differ, a mean over them describes none: the CPUs that stand out, or else each socket by name.
 const SOCKETS_NAMED = 4;
+const worstOf = (bound) => bound.circumstances?.outliers?.[0];
 const differing = (type, sockets) => {
-  const worst = type.bound.circumstances?.outliers?.[0], named = sockets.map((scope) => [scope, pathOf(scope.bound, scope.tree).at(-1)]).filter(([, node]) => node);
-  if (worst) return { title: `${nodeOf(treeOf(type), worst.metric)?.title ?? worst.metric} on ${worst.text}`, small: `${share(worst.share)} of their pipeline slots` };
+  const worst = worstOf(type.bound), named = sockets.map((scope) => [scope, pathOf(scope.bound, scope.tree).at(-1)]).filter(([, node]) => node);
+  if (worst) return { title: `${nodeOf(treeOf(type), worst.metric)?.title ?? worst.metric} on ${worst.text}`, small: `${share(worst.share)} of ${worst.n_cpus > 1 && worst.unit !== 'socket' ? 'their' : 'its'} pipeline slots` };
   if (named.length === 0 || named.length > SOCKETS_NAMED) return { title: 'The sockets differ', small: '' };
   return { title: capital(named.map(([scope, node]) => `socket ${scope.socket}: ${node.title} ${share(node.value, 0)}`).join(', ')), small: '' };
 };
 
 // The text without its first sentence, where that says what the headline does.
+const REST = /^(; t(he rest is fine))?\. /;
 const withoutWorst = (bound) => {
-  const worst = bound.circumstances?.outliers?.[0], end = bound.text.indexOf('). ');
-  return worst && bound.text.startsWith(capital(worst.text)) && end > 0 ? bound.text.slice(end + 3) : bound.text;
+  const said = worstOf(bound)?.sentence;
+  return said && bound.text.startsWith(said) ? bound.text.slice(said.length).replace(REST, (_, rest, words) => rest ? `T${words}. ` : '') : bound.text;
 };
 
 const headlineOf = (type, busy, sockets) => {
   const bound = type.bound, path = pathOf(bound, treeOf(type)), last = path.at(-1);
   if (!bound) return { title: 'Not known', small: '', text: type.bound_reason ? `${capital(type.bound_reason)}.` : '' };
-  if (isIdle(bound, busy)) return { title: 'Idle', small: known(busy) ? `${share(busy)} busy` : '', text: `Nothing is worth fixing here now. Of what little runs: ${bound.text}` };
-  if (bound.sockets_differ) return { ...differing(type, sockets), text: withoutWorst(bound) };
+  if (bound.circumstances?.idle) return { title: 'Idle', small: known(busy) ? `${share(busy)} busy` : '', text: `Nothing is worth fixing here now. Of what little runs: ${bound.text}` };
+  if (bound.sockets_differ || bound.circumstances?.rest_is_fine) return { ...differing(type, sockets), text: withoutWorst(bound) };
   if (bound.computes_well) return { title: 'Computes well', small: last ? `${last.title}, ${shareOf(last)}` : '', text: adviceOf(bound, path), node: last };
   if (!bound.exceeded) return { title: 'Nothing stands out', small: last ? `largest: ${last.title}, ${share(last.value)}` : '', text: bound.text, node: last };
   return { title: last?.title ?? 'Not known', small: last ? shareOf(last) : '', text: adviceOf(bound, path), node: last, crumbs: path.slice(0, -1) };
@@ -171,7 +171,7 @@ const typed = (type, text) => type.core_type ? `${type.core_type}, ${text}` : ca
 const outliersOf = (type) => (type.bound?.circumstances?.outliers ?? []).map((one) => {
   const node = nodeOf(treeOf(type), one.last_metric) ?? nodeOf(treeOf(type), one.metric);
   return { key: `${type.core_type ?? ''} ${one.text}`, name: typed(type, one.text), title: node?.title ?? one.metric, value: one.last_share ?? one.share, kind: kindOf(one.metric),
-    about: `${count(one.n_cpus, 'CPU')}; most others have ${share(one.usual_share)} there`, order: one.n_cpus * one.share };
+    about: `${count(one.n_cpus, 'CPU')}; most others have ${share(one.usual_share)} there`, order: one.lost_cpus };
 });
 
 // What is above its threshold first, then the largest.
