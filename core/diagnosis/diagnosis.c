@@ -184,6 +184,7 @@ static void node_take(struct node *node, struct judge *judge, unsigned metric) {
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     if (snapshot->within_round) {
         diagnosis_look(diagnosis, snapshot);
+        phases_watch(&diagnosis->phases, &snapshot->verdicts[0].now, snapshot->start_ns, snapshot->end_ns);
         return;
     }
     assert(snapshot->layout == diagnosis->layout);

@@ -22,19 +22,37 @@ static struct phases_spell *newest_of(struct phases *phases) {
     return phases->n > 0 ? &phases->spells[phases->newest] : NULL;
 }
 
-void phases_take(struct phases *phases, struct tree *tree, const struct verdict *verdict, uint64_t start_ns,
-                 uint64_t end_ns) {
-    int metric = root_of(verdict);
-    struct phases_spell *newest = newest_of(phases);
-    if (verdict_metric(verdict) == VERDICT_NOT_KNOWN)
-        return;
-    if (newest && (newest->metric == metric || !is_clear(tree, newest->metric, metric))) {
-        newest->ended_ns = end_ns;
-        return;
-    }
+void phases_watch(struct phases *phases, const struct verdict *verdict, uint64_t start_ns, uint64_t end_ns) {
+    if (phases->n > 0 && verdict_metric(verdict) != VERDICT_NOT_KNOWN && start_ns <= phases->watched_ns)
+        phases->watched_ns = end_ns;
+}
+
+static void begin_spell(struct phases *phases, const struct phases_spell *spell) {
     phases->newest = phases->n == 0 ? 0 : (phases->newest + 1) % PHASES_SPELLS;
     phases->n += phases->n < PHASES_SPELLS;
-    phases->spells[phases->newest] = (struct phases_spell){metric, start_ns, end_ns};
+    phases->spells[phases->newest] = *spell;
+}
+
+void phases_take(struct phases *phases, struct tree *tree, const struct verdict *verdict, uint64_t start_ns,
+                 uint64_t end_ns) {
+    struct phases_spell *newest = newest_of(phases);
+    struct phases_spell next = {.metric = root_of(verdict), .begun_ns = start_ns, .ended_ns = end_ns};
+    if (verdict_metric(verdict) == VERDICT_NOT_KNOWN)
+        return;
+    bool gap = newest && start_ns > phases->watched_ns;
+    bool forgotten = gap && start_ns - newest->ended_ns > DIAGNOSIS_FORGET_NS;
+    phases->watched_ns = end_ns;
+    if (newest && !forgotten && (newest->metric == next.metric || !is_clear(tree, newest->metric, next.metric))) {
+        if (!gap) {
+            newest->ended_ns = end_ns;
+            return;
+        }
+        next.metric = newest->metric;
+        next.resumed = true;
+    } else if (newest && !gap) {
+        next.begun_ns = newest->ended_ns;
+    }
+    begin_spell(phases, &next);
 }
 
 // The i-th last spell.
@@ -68,6 +86,22 @@ static int longest_of(const struct phases *phases, size_t n, uint64_t from_ns, i
     return found;
 }
 
+// For how long the newest one has held, of the time with a verdict.
+static uint64_t newest_ns(const struct phases *phases) {
+    uint64_t sum_ns = length_of(spell_of(phases, 0), 0);
+    for (size_t i = 0; i + 1 < phases->n && spell_of(phases, i)->resumed; i++)
+        sum_ns += length_of(spell_of(phases, i + 1), 0);
+    return sum_ns;
+}
+
+// How often another root took over.
+static unsigned changes_of(const struct phases *phases, size_t n) {
+    unsigned changes = 0;
+    for (size_t i = 0; i + 1 < n; i++)
+        changes += spell_of(phases, i)->metric != spell_of(phases, i + 1)->metric;
+    return changes;
+}
+
 struct verdict_phases phases_tell(const struct phases *phases) {
     struct verdict_phases told = verdict_phases_unknown();
     if (phases->n == 0)
@@ -83,10 +117,10 @@ struct verdict_phases phases_tell(const struct phases *phases) {
     told.other = longest_of(phases, n, from_ns, told.usual, &other_ns);
     told.now = newest->metric;
     told.seconds = (double)all_ns * 1e-9;
-    told.now_seconds = (double)(newest->ended_ns - newest->begun_ns) * 1e-9;
+    told.now_seconds = (double)newest_ns(phases) * 1e-9;
     told.usual_share = (double)usual_ns / (double)all_ns;
     told.other_share = (double)other_ns / (double)all_ns;
-    told.changes = (unsigned)n - 1;
+    told.changes = changes_of(phases, n);
     told.swings = told.changes >= PHASES_CHANGES && told.other_share >= PHASES_SWINGS;
     return told;
 }

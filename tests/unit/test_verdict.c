@@ -368,6 +368,52 @@ static void test_what_is_usual_is_told_beside_what_is_new(void **state) {
     end(&p);
 }
 
+static void pass_seconds(struct patient *p, unsigned seconds) { p->now_ns += seconds * UINT64_C(1000000000); }
+
+static void test_time_without_a_verdict_is_no_part_of_a_phase(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    for (int i = 0; i < 10; i++) { // 20 s
+        set_roots(&p, 0.6, 0.05);
+        one_round(&p);
+    }
+    set_roots(&p, NAN, NAN);
+    for (size_t scope = 0; scope < p.host.layout->n_scopes; scope++) {
+        tree_set(&p.host, p.snapshot, scope, "retiring", NAN);
+        tree_set(&p.host, p.snapshot, scope, "bad_speculation", NAN);
+    }
+    for (int i = 0; i < 15; i++) // 30 s of which nothing is known
+        one_round(&p);
+    set_roots(&p, 0.6, 0.05);
+    one_round(&p);
+    assert_int_equal(phases_of(&p)->changes, 0);
+    assert_true(fabs(phases_of(&p)->seconds - 22) < 1e-6); // of 52
+    assert_true(fabs(phases_of(&p)->now_seconds - 22) < 1e-6);
+    pass_seconds(&p, 61); // too long to say that it lasted
+    one_round(&p);
+    assert_int_equal(phases_of(&p)->changes, 0);
+    assert_true(fabs(phases_of(&p)->seconds - 24) < 1e-6);
+    assert_true(fabs(phases_of(&p)->now_seconds - 2) < 1e-6);
+    end(&p);
+}
+
+// Where a round takes several snapshots, the time of those before its end is not unknown.
+static void test_a_phase_holds_through_snapshots_within_its_rounds(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    for (int i = 0; i < 12; i++) {
+        p.snapshot->within_round = i % 3 != 0;
+        set_roots(&p, i < 9 ? 0.6 : 0.1, i < 9 ? 0.05 : 0.5);
+        one_round(&p);
+    }
+    assert_true(fabs(phases_of(&p)->seconds - 20) < 1e-6); // from the first round's beginning to the last one's end
+    assert_int_equal(phases_of(&p)->changes, 1);
+    assert_true(fabs(phases_of(&p)->now_seconds - 6) < 1e-6);
+    end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sockets_verdict_is_the_last_node_of_its_path),
@@ -383,6 +429,8 @@ int main(void) {
         cmocka_unit_test(test_a_host_that_flips_every_4_seconds_swings),
         cmocka_unit_test(test_roots_that_are_about_as_large_make_no_phases),
         cmocka_unit_test(test_what_is_usual_is_told_beside_what_is_new),
+        cmocka_unit_test(test_time_without_a_verdict_is_no_part_of_a_phase),
+        cmocka_unit_test(test_a_phase_holds_through_snapshots_within_its_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
