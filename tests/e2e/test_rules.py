@@ -372,6 +372,15 @@ def test_a_host_that_hardly_runs_has_nothing_to_fix():
         assert len(Rules(host() | changes | busy).firing(70)[0]) == 1, category
 
 
+def test_rules_and_program_call_the_same_hosts_idle():
+    limits = re.findall(r"topdownd_utilization:ratio5m (?:<|>)=? ([0-9.]+)", "".join(e2e.read_text(os.path.join(promtool.FOLDER, f"topdownd.{name}.yml")) for name in ("rules", "alerts", "outliers")))
+    [own] = re.findall(r"^#define AROUND_IDLE ([0-9.]+)$", e2e.read_text(os.path.join(ROOT, "core/diagnosis/around.h")), re.M)
+    assert limits == [own], "the limit stands once in the rules, and is the program's"
+    for name in ("alerts", "outliers"):
+        for expr in re.findall(r"- alert: (Topdownd(?:MemoryBound|FrontendBound|IpcOutlier|Level1Outlier))\n(.*?)\n        for:", e2e.read_text(os.path.join(promtool.FOLDER, f"topdownd.{name}.yml")), re.S):
+            assert "unless on (job, instance, core_type) instance:topdownd_idle:utilization5m" in expr[1], expr[0]
+
+
 def test_a_minute_without_the_bottleneck_begins_the_half_hour_anew():
     front = {**LEVEL1, "retiring": 0.3, "frontend_bound": 0.4}
     changes = level1(about(), (front, SLOTS, 25), (LEVEL1, SLOTS, 10), (front, SLOTS, 85)) | bound(
