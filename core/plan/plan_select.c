@@ -10,6 +10,7 @@
 #include "core/plan/plan_alternative.h"
 #include "core/plan/plan_fit.h"
 #include "core/plan/plan_standing.h"
+#include "core/spec/opportunity.h"
 
 __attribute__((format(printf, 2, 3))) static void select_refuse(struct plan_metric *metric, const char *format, ...) {
     va_list arguments;
@@ -323,6 +324,27 @@ static int select_needed(struct plan_draft *draft) {
     return r;
 }
 
+// True for the bound of an action that is made of what the plan has, whether that can be planned here or not: which
+// metrics a plan has must not depend on the counters.
+static bool is_free_opportunity(const struct plan_draft *draft, unsigned metric) {
+    const struct formula *formula = draft->catalog->metrics[metric].formula;
+    bool there = formula->n_variables == 0 && formula->n_metrics > 0 && draft->plan->place[metric] < 0;
+    if (!there || opportunity_of(&draft->catalog->metrics[metric]) == OPPORTUNITY_N)
+        return false;
+    for (size_t i = 0; i < formula->n_metrics && there; i++)
+        there = draft->plan->place[formula->metrics[i]] >= 0;
+    return there;
+}
+
+// Adds the bounds that cost nothing.
+static int select_opportunities(struct plan_draft *draft) {
+    int r = 0;
+    for (unsigned m = 0; m < draft->catalog->n_metrics && draft->plan->level1_selected && r == 0; m++)
+        if (is_free_opportunity(draft, m))
+            r = select_metric(draft, m, 0, 0, true);
+    return r;
+}
+
 // ---- what depends on others ----
 
 static int compare_evaluation(const void *a, const void *b, void *context) {
@@ -400,9 +422,10 @@ static int drop_unneeded(struct plan_draft *draft) {
         size_t index = plan->evaluation[i];
         struct plan_metric *metric = &plan->metrics[index];
         const struct formula *formula = draft->catalog->metrics[metric->metric].formula;
+        bool is_bound = opportunity_of(&draft->catalog->metrics[metric->metric]) != OPPORTUNITY_N;
         if (metric->reason[0] != '\0')
             continue;
-        if (metric->auxiliary && !needed[index]) {
+        if (metric->auxiliary && !needed[index] && !is_bound) {
             select_refuse(metric, "none of the metrics that need it can be planned");
             unplan(draft, index);
             continue;
@@ -444,6 +467,8 @@ int plan_select(struct plan_draft *draft) {
     }
     if (r == 0)
         r = select_needed(draft);
+    if (r == 0)
+        r = select_opportunities(draft);
     if (r == 0)
         r = order_evaluation(draft->plan);
     if (r < 0)

@@ -25,6 +25,8 @@ const struct family_info family_table[FAMILY_N] = {
                              "1 where that beginning was not seen: the verdict is at least as old."},
     [FAMILY_BOUND_CERTAIN] = {PREFIX "bound_certain", "gauge",
                               "1 where the error bars leave no other verdict, else 0."},
+    [FAMILY_OPPORTUNITY] = {PREFIX "opportunity_pipeline_slots_total", "counter",
+                            "Pipeline slots that an action could have won at most; never add actions up."},
     [FAMILY_COVERED] = {PREFIX "covered_cpu_seconds_total", "counter", "CPU time that the totals represent."},
     [FAMILY_UNCOVERED] = {PREFIX "uncovered_cpu_seconds_total", "counter",
                           "CPU time that the totals do not represent, by reason."},

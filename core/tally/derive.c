@@ -27,6 +27,7 @@ static bool make_parts(struct derive *d) {
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
     d->metrics = derive_metrics_new(layout->plan, n_cpus);
+    d->bounds = derive_bounds_new(layout);
     d->core_rounds = calloc(layout->topology->n_cores + 1, sizeof *d->core_rounds);
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->read = calloc(n_cpus + 1, sizeof *d->read);
@@ -34,8 +35,8 @@ static bool make_parts(struct derive *d) {
     d->standing_end_ns = calloc(n_cpus + 1, sizeof *d->standing_end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->cells && d->composites && d->window && d->core_slots && d->sums && d->at && d->in && d->level1 &&
-           d->totals && d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->read &&
-           d->end_ns && d->standing_end_ns && d->estimate;
+           d->totals && d->amounts && d->groups && d->events && d->metrics && d->bounds && d->core_rounds && d->ended &&
+           d->read && d->end_ns && d->standing_end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -57,6 +58,7 @@ struct derive *derive_free(struct derive *d) {
     free(d->read);
     free(d->ended);
     free(d->core_rounds);
+    derive_bounds_free(d->bounds);
     derive_metrics_free(d->metrics);
     derive_events_free(d->events);
     group_totals_free(d->groups);
@@ -214,6 +216,8 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     forget_old_rounds(d, readings->end_ns);
     derive_write_totals(d, out);
     derive_write_gauges(d, out);
+    derive_bounds_take(d->bounds, d->totals, out, readings->end_ns,
+                       derive_time_between(d, readings->start_ns, readings->end_ns).limit_seconds);
     write_ages(d, readings, out);
     out->sequence = d->rounds;
     out->within_round = !readings->round_over;

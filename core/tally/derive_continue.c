@@ -72,6 +72,7 @@ int derive_continue(struct derive *d, const struct derive *old) {
         derive_metrics_continue(d->metrics, old->metrics, match.metrics);
         core_slots_continue(d->core_slots, old->core_slots);
         continue_cpus(d, old, &match);
+        derive_bounds_begin(d->bounds, d->totals);
         derive_metrics_find_stalled(d->metrics);
     }
     derive_match_deinit(&match);

@@ -19,6 +19,7 @@
 #include "core/counts/totals.h"
 #include "core/estimate/estimate.h"
 #include "core/tally/derive.h"
+#include "core/tally/derive_bounds.h"
 #include "core/tally/derive_events.h"
 #include "core/tally/derive_metrics.h"
 #include "core/tally/derive_past.h"
@@ -42,6 +43,7 @@ struct derive {
     struct group_totals *groups;
     struct derive_events *events;
     struct derive_metrics *metrics;
+    struct derive_bounds *bounds;
     struct estimate *estimate;             // of this plan's rounds
     const struct core_round **core_rounds; // [core]: of the readings at hand
     bool *ended;                           // [cpu]: its round is in them

@@ -90,6 +90,7 @@ struct options {
         double snapshot_seconds;          // the time between two snapshots; 0: the profile's
         const char *cpus, *groups, *by;   // NULL: the profile's, the profile's, the host
         bool csv, dashes;                 // dashes: the command line has a "--"
+        bool opportunities;               // tell what each action could win, and nothing else
         char *const *command;             // after "--", ended by NULL; NULL: none
     } measure;
 };
@@ -110,6 +111,7 @@ enum option_set {
     OPTIONS_MEASURE_NOW = 2048, // a measurement by hand
     OPTIONS_TOP = 4096,
     OPTIONS_MARK = 8192,
+    OPTIONS_OPPORTUNITIES = 1 << 14,
     OPTIONS_RELOAD = 1 << 16,
     OPTIONS_MEMORY = 1 << 15
 };

@@ -207,11 +207,12 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"cpu", "SPEC", OPTIONS_CHECK, read_text, MEMBER(check.cpu),
      "say which profile a host with this CPU would take, as 'topdownd list cpus' names it"},
     {"strict", NULL, OPTIONS_CHECK, read_flag, MEMBER(check.strict), "fail if a setting is unwise"},
-    {"duration", "TIME", OPTIONS_MEASURE_NOW, read_span, MEMBER(measure.seconds),
+    {"duration", "TIME", OPTIONS_MEASURE_NOW | OPTIONS_OPPORTUNITIES, read_span, MEMBER(measure.seconds),
      "how long to measure (10s; a command: until it ends)"},
     {"interval", "TIME", OPTIONS_MEASURE_NOW, read_span, MEMBER(measure.interval_seconds),
      "tell what each interval of this length was like, too"},
-    {"cpus", "LIST", OPTIONS_MEASURE_NOW, read_text, MEMBER(measure.cpus), "measure these CPUs, such as 0-3,8 (all)"},
+    {"cpus", "LIST", OPTIONS_MEASURE_NOW | OPTIONS_OPPORTUNITIES, read_text, MEMBER(measure.cpus),
+     "measure these CPUs, such as 0-3,8 (all)"},
     {"groups", "GROUPS", OPTIONS_MEASURE_NOW, read_text, MEMBER(measure.groups),
      "measure these metric groups, such as Topdown_L1,MPKI ('topdownd list groups' has all of them; Defaults are the "
      "spec's own), and do not follow the bottleneck"},
@@ -223,7 +224,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "compare the whole host (host), each socket too (socket), or each CPU too (cpu)"},
     {"json", NULL,
      OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_CHECK | OPTIONS_MEASURE_NOW |
-         OPTIONS_MEMORY | OPTIONS_YIELD | OPTIONS_RELOAD | OPTIONS_MARK,
+         OPTIONS_MEMORY | OPTIONS_YIELD | OPTIONS_RELOAD | OPTIONS_MARK | OPTIONS_OPPORTUNITIES,
      read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},

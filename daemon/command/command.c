@@ -22,6 +22,7 @@
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
 #include "daemon/measure/measure_command.h"
+#include "daemon/measure/opportunities_command.h"
 #include "daemon/run/service.h"
 
 enum { EXIT_WRONG = 2, HELP_MAX = 160 };
@@ -186,6 +187,16 @@ static const struct command commands[] = {
      .manual = "topdownd-measure(1)",
      .check = measure_command_check,
      .run = measure_command_run},
+    {.name = "opportunities",
+     .sets = OPTIONS_OPPORTUNITIES | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "measure this host for a while, and say what each action could win at most",
+     .help = "Measures this host for a while, and says for each action, such as huge pages or another code layout,\n"
+             "how many pipeline slots it could win at most, with a 95 % interval, what to do, and what the bound\n"
+             "assumes. Bounds overlap: never add them.",
+     .example = "topdownd opportunities --pmu sim:sapphire-rapids",
+     .manual = "topdownd-measure(1)",
+     .check = opportunities_command_check,
+     .run = opportunities_command_run},
     {.name = "diff",
      .word = "BEFORE AFTER",
      .sets = OPTIONS_DIFF,

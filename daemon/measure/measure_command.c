@@ -63,10 +63,13 @@ static int measure_denied(const struct session_request *request, const struct le
 
 static int measure_any(const struct session_request *request, const struct lease *lease, struct errors *errors) {
     bool denied = lease->state == LEASE_DENIED;
+    if (denied && request->options->measure.opportunities)
+        say_shared(lease);
     if (lease->state == LEASE_YIELDED)
         log_info("the topdownd that runs here yields its counters meanwhile");
     if (!request->options->measure.command)
-        return denied ? measure_denied(request, lease, errors) : session_run(request, errors);
+        return denied && !request->options->measure.opportunities ? measure_denied(request, lease, errors)
+                                                                  : session_run(request, errors);
     if (denied)
         say_shared(lease);
     return tasks_run(request, errors);

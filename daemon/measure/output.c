@@ -12,6 +12,7 @@
 #include "daemon/report/report_csv.h"
 #include "daemon/report/report_json.h"
 #include "daemon/report/report_line.h"
+#include "daemon/report/report_opportunities.h"
 #include "daemon/report/report_outside.h"
 #include "daemon/report/report_text.h"
 
@@ -282,9 +283,31 @@ static void put_outside(struct output *output, const struct output_head *head, c
     report_outside(&outside, &output->text);
 }
 
+// What each action could win, and nothing else.
+static void put_opportunities(struct output *output, const struct output_head *head, const struct report *reports,
+                              size_t n) {
+    if (output->options->json)
+        report_json_whole(&output->json);
+    for (size_t i = 0; i < n; i++) {
+        if (reports[i].view->layout->topology->boxes)
+            continue;
+        if (output->options->json) {
+            report_opportunities_json(&output->json, &reports[i]);
+        } else {
+            put_title(output, head, &reports[i], i == 0);
+            report_opportunities(&reports[i], &output->screen, &output->text);
+        }
+    }
+    write_out(output);
+}
+
 void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {
     begin(output, head);
     release(output);
+    if (output->options->measure.opportunities) {
+        put_opportunities(output, head, reports, n);
+        return;
+    }
     if (output->options->json)
         report_json_whole(&output->json);
     for (size_t i = 0; i < n; i++) {

@@ -8,6 +8,7 @@
 
 #include "exporters/html/html.h"
 #include "exporters/json/json_memory.h"
+#include "exporters/json/json_opportunities.h"
 #include "exporters/json/json_uncore.h"
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/text/json_writer.h"
@@ -20,6 +21,7 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/metrics/cpu      for Prometheus: per CPU, with raw events\n"
                               "/api/v1/snapshot  JSON: the last values; ?scope=host, socket or cpu\n"
                               "/api/v1/topdown   JSON: what the CPUs are bound by, as a tree; ?scope= likewise\n"
+                              "/api/v1/opportunities  JSON: what each action could win at most\n"
                               "/api/v1/cpus      JSON: one metric of all CPUs, and where they are; ?metric=, ?cpu=\n"
                               "/api/v1/history   JSON: what metrics were in the last hour or day; ?metric=, ?scope=\n"
                               "/api/v1/uncore    JSON: bytes through memory controllers and links, by socket and box\n"
@@ -64,6 +66,7 @@ const struct http_page_row http_pages[HTTP_PAGE_N] = {
                                   .json_scope = JSON_SOCKET},
     [HTTP_PAGE_TOPDOWN_CPU] = {"/api/v1/topdown", "cpu", &http_page_json, .scoped = json_render_topdown,
                                .json_scope = JSON_CPU},
+    [HTTP_PAGE_OPPORTUNITIES] = {"/api/v1/opportunities", NULL, &http_page_json, .document = json_render_opportunities},
     [HTTP_PAGE_PLAN] = {"/api/v1/plan", NULL, &http_page_json, .fixed = true, .document = json_render_plan},
     [HTTP_PAGE_CATALOG] = {"/api/v1/catalog", NULL, &http_page_json, .fixed = true, .document = json_render_catalog},
     [HTTP_PAGE_STATUS] = {"/api/v1/status", NULL, &http_page_json, .document = json_render_status},

@@ -117,6 +117,7 @@ void series_add_fixed(struct series *series, const struct series_label *labels, 
 
 void series_add_categories(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_contention(struct series *series, const struct view *view, const struct series_labels *scope);
+void series_add_opportunities(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_covered(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_uncovered(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_guest(struct series *series, const struct view *view, const struct series_labels *scope);

@@ -2,6 +2,7 @@
 //
 // What every socket and every CPU has: level 1, and the time that was covered.
 
+#include "core/spec/opportunity.h"
 #include "exporters/series/series_private.h"
 
 void series_add_categories(struct series *series, const struct view *view, const struct series_labels *scope) {
@@ -14,6 +15,15 @@ void series_add_categories(struct series *series, const struct view *view, const
 void series_add_contention(struct series *series, const struct view *view, const struct series_labels *scope) {
     if (view->layout->n_level1 > 0 && view->layout->catalog->level1.per_thread)
         series_add_scoped(series, scope, NULL, NULL, SERIES_WHOLE, snapshot_contention(view->layout, scope->scope));
+}
+
+void series_add_opportunities(struct series *series, const struct view *view, const struct series_labels *scope) {
+    for (size_t m = 0; m < view->layout->n_metrics && view->layout->n_level1 > 0; m++) {
+        enum opportunity action = opportunity_of(view_metric(view, m));
+        if (action != OPPORTUNITY_N && view_plannable(view, m))
+            series_add_scoped(series, scope, "action", opportunity_table[action].name, SERIES_WHOLE,
+                              snapshot_numerator(view->layout, scope->scope, m));
+    }
 }
 
 void series_add_uncovered(struct series *series, const struct view *view, const struct series_labels *scope) {

@@ -203,6 +203,7 @@ static const struct series_row HOST[] = {
     {FAMILY_BOUND_UNSEEN, EACH_CORE_TYPE, OF_SOCKETS, .rare = true, .where = series_has_tree,
      .add_scope = series_add_bound_unseen},
     {FAMILY_BOUND_CERTAIN, EACH_CORE_TYPE, OF_SOCKETS, .where = series_has_tree, .add_scope = series_add_bound_certain},
+    {FAMILY_OPPORTUNITY, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_opportunities},
     {FAMILY_COVERED, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_covered},
     {FAMILY_UNCOVERED, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_uncovered},
     {FAMILY_GUEST, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_guest},

@@ -77,6 +77,19 @@ def bound():
     ]
 
 
+def opportunities():
+    share = f"role_model_action:topdownd_opportunity:share5m{{{GROUP}}}"
+    return [
+        panels.row("What would be gained?"),
+        panels.table("Most to win, by role and action", "The share of a role's pipeline slots that an action could win at most, the twenty largest. Actions overlap: never add "
+                     "them. docs/opportunities.md has what each bound assumes.", "percentunit", [(f"topk(20, {share})", "")], (12, 9),
+                     hide=("spec",), names={"Value": "at most"}),
+        panels.table("How certain that is", "Half of the 95 % interval of these shares, from how much the hosts of a role differ.", "percentunit",
+                     [(f"role_model_action:topdownd_opportunity:error5m{{{GROUP}}} and topk(20, {share})", "")], (12, 9), hide=("spec",),
+                     names={"Value": "give or take"}),
+    ]
+
+
 def suspects():
     """Hosts that are worse than others of their kind, after topdownd.outliers.yml."""
     about = ("how many spreads of its group the host is worse than the center of the hosts of its role, CPU model and definition, its error bar counted in "
@@ -147,5 +160,5 @@ def trust():
 def dashboard():
     links = [panels.dashboard_link("Host", "/d/topdownd-host?var-datasource=${datasource}", "One host")]
     return panels.dashboard(UID, "topdownd: fleet", "What the fleet is bound by, its capacity, and hosts that need a look. Needs the recording rules of "
-                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *suspects(), *capacity(), *trust()],
+                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *opportunities(), *suspects(), *capacity(), *trust()],
                             [panels.alerts(ALERTING)])

@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-PAGES = ("snapshot", "topdown", "history", "catalog", "plan", "status", "cpus", "uncore", "memory")
+PAGES = ("snapshot", "topdown", "history", "catalog", "plan", "status", "cpus", "uncore", "memory", "opportunities")
 SECTION = re.compile(r"^## /api/v1/(\w+)$(.*?)(?=^## |\Z)", re.M | re.S)
 CELL = re.compile(r"(?<!\\)\|")
 PREFIXES = {("snapshot", 1): "scopes[].", ("topdown", 1): "scopes[].tree[]."}  # of the fields of a section's further tables

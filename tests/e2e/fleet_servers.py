@@ -4,6 +4,7 @@
 import contextlib
 import http.server
 import json
+import math
 import os
 import re
 import threading
@@ -116,14 +117,15 @@ class SavedExposition:
     def sample(self, name):
         return float(re.search(rf"^{name}(?:{{.*}})? (\S+)$", self.text, re.M).group(1))
 
-    def page(self, now):
-        """The saved page as it would be now."""
+    def page(self, now, factors=()):
+        """The saved page as it would be now; `factors` are pairs of a pattern of counters' names and what they are multiplied by."""
         grown = (now - self.begun) / (self.saved_at - self.saved_start)
 
         def advance(match):
             name, labels, value = match.groups()
             if name in self.counters:
-                return f"{name}{labels} {float(value) * (1 + grown):.15g}"
+                times = math.prod(factor for pattern, factor in factors if re.search(pattern, name))
+                return f"{name}{labels} {float(value) * times * (1 + grown):.15g}"
             return f"{name}{labels} {now if name == self.MOMENTS[0] else float(value):.15g}" if name in self.MOMENTS else match.group(0)
 
         return re.sub(r"^(\w+)({.*})? (\S+)$", lambda m: advance(m), self.text, flags=re.M)

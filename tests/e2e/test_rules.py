@@ -167,6 +167,22 @@ def test_what_is_recorded_of_a_role_is_a_sum_over_a_sum():
     assert [value for _, value in fleet] == [0.1], fleet
 
 
+def test_what_an_action_could_win_is_a_share_of_the_slots_of_the_hosts_that_measure_it():
+    """Three hosts of a role: a busy one that could win a tenth, an idle one that could win half, and one that does not measure it."""
+    loaded = host("web-1") | host("web-2") | host("web-3")
+    for instance, slots, won in (("web-1", 9e8, 9e7), ("web-2", 1e8, 5e7), ("web-3", 5e8, None)):
+        loaded |= level1(about(instance), ({**dict.fromkeys(CATEGORIES, 0), "retiring": 1}, slots, 120))
+        if won:
+            loaded |= changed("topdownd_opportunity_pipeline_slots_total", grows((won, 120)), instance, socket=0, action="locks")
+    share, hosts, error, each = Rules(loaded).ask([
+        ("round(role_model_action:topdownd_opportunity:share5m, 0.0001)", 60), ("role_model_action:topdownd_opportunity:hosts5m", 60),
+        ("round(role_model_action:topdownd_opportunity:error5m, 0.0001)", 60), ("round(instance_action:topdownd_opportunity:share5m, 0.0001)", 60)])
+    assert [(labels["role"], labels["action"], value) for labels, value in share] == [("web", "locks", 0.14)], share  # 14e7 of 1e9
+    assert [value for _, value in hosts] == [2], hosts
+    assert [value for _, value in error] == [0.2772], error  # 1.96 * 0.2 / sqrt(2)
+    assert {labels["instance"]: value for labels, value in each} == {"web-1": 0.1, "web-2": 0.5}, each
+
+
 def test_roles_models_definitions_and_core_types_are_kept_apart():
     other = {"model": "Neoverse V2", "microarchitecture": "neoverse-v2", "spec": "neoverse-v2"}
     loaded = host("web-1") | host("web-2", info=other) | host("db-1", "database")

@@ -21,7 +21,7 @@ STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 FAST = e2e.LISTEN_ANYWHERE + "slot: 50ms\n"
 SCOPES = ("host", "socket", "cpu")
 PATHS = [f"{page}?scope={scope}" for page in ("snapshot", "topdown") for scope in SCOPES] + \
-    ["snapshot", "topdown", "history", "history?scope=socket", "history?step=300", "catalog", "plan", "status", "cpus", "uncore", "memory",
+    ["snapshot", "topdown", "history", "history?scope=socket", "history?step=300", "catalog", "plan", "status", "cpus", "uncore", "memory", "opportunities",
      "snapshot?scope=cpu&cpu=0"]
 WRONG = ("snapshot?scope=core", "topdown?scope=core", "history?scope=cpu", "history?step=7", "history?from=x", "history?metric=x", "cpus?metric=x",
          "snapshot?scope=cpu&cpu=x", "snapshot?scope=cpu&cpu=9999")
@@ -114,6 +114,7 @@ def told_elsewhere(page, path):
             "catalog": re.match(r"uncore\[\]\.(metrics|groups|events)\[\]\.", path),
             "plan": re.match(r"uncore\[\]\.((event_groups|events|not_plannable)\[\]|combined)\.", path),
             "cpus": re.match(r"round\.", path),
+            "opportunities": re.match(r"round\.", path),
             "status": re.match(r"pmu\.guests_excluded$|attention\[\]\.", path)}.get(page)
 
 

@@ -120,7 +120,7 @@ static inline void check_metrics(const struct plan *plan) {
         const struct plan_metric *metric = &plan->metrics[m];
         for (size_t other = 0; other < m; other++)
             assert_true(plan->metrics[other].metric != metric->metric);
-        assert_int_equal(metric->unit < 0, metric->reason[0] != '\0');
+        assert_int_equal(metric->unit == PLAN_NOT_PLANNABLE, metric->reason[0] != '\0');
         if (metric->unit < 0)
             continue;
         const struct plan_unit *unit = &plan->units[metric->unit];

@@ -345,7 +345,7 @@ static void test_expanding_mixes_is_bounded(void **state) {
 
 // Checks what a mix means on the catalog's own formulas.
 static void check_keyframe(const struct catalog *catalog, const struct scenario_keyframe *keyframe) {
-    double counts[CATALOG_EVENTS_MAX] = {[CATALOG_CPU_SECONDS] = 1};
+    double counts[CATALOG_EVENTS_MAX] = {[CATALOG_CPU_SECONDS] = 1}, values[CATALOG_METRICS_MAX] = {0};
     for (size_t i = 0; i < keyframe->n_rates; i++) {
         int event = catalog_find_event(catalog, keyframe->rates[i].event);
         if (event < 0)
@@ -356,7 +356,8 @@ static void check_keyframe(const struct catalog *catalog, const struct scenario_
         const struct catalog_metric *metric = &catalog->metrics[i];
         if (strchr(metric->formula_text, '#')) // needs a fact that a simulated host lacks
             continue;
-        double value = formula_evaluate(metric->formula, counts, NULL) * metric->export_scale;
+        values[i] = formula_evaluate(metric->formula, counts, values); // those that it is made of come before it
+        double value = values[i] * metric->export_scale;
         bool is_share = strstr(metric->export_name, "ratio") != NULL;
         double most = is_share ? 1 : strstr(metric->export_name, "mpki") ? 100 : 8;
         if (!(isfinite(value) && value > 0 && value < most))

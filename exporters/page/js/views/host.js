@@ -106,7 +106,7 @@ const drawDaemon = (context) => {
 
 const PAGES = [
   ['metrics', 'for Prometheus, by socket'], ['metrics/cpu', 'for Prometheus, by CPU'], ['api/v1/topdown', 'what the host is bound by, and the tree'], ['api/v1/snapshot', 'the last values'],
-  ['api/v1/cpus', 'one metric of all CPUs'], ['api/v1/history', 'the last hour or day'], ['api/v1/uncore', 'memory controllers, caches, links'], ['api/v1/memory', 'NUMA nodes and resctrl'],
+  ['api/v1/cpus', 'one metric of all CPUs'], ['api/v1/opportunities', 'what each action could win at most'], ['api/v1/history', 'the last hour or day'], ['api/v1/uncore', 'memory controllers, caches, links'], ['api/v1/memory', 'NUMA nodes and resctrl'],
   ['api/v1/plan', 'event groups and their schedule'], ['api/v1/catalog', 'all metrics of this CPU'], ['api/v1/status', 'the daemon and its host'], ['-/ready', 'whether it counts what it should'],
 ];
 

@@ -5,6 +5,7 @@
 import { command, h, render, table } from '../dom.js';
 import { capital, known, quantity } from '../format.js';
 import { dataOf, typesOf } from '../model.js';
+import { drawOpportunities } from '../opportunities.js';
 import { chip, hashOf, hostnameOf, isShare, meaningsOf, measureCommand, note, opens, prometheus, renderSections, shareBar, titleOf, value } from '../parts.js';
 
 const ADDS_UP = {
@@ -158,6 +159,7 @@ const drawGroups = (context) => {
 
 const SECTIONS = [
   { id: 'tree', title: 'The tree behind the answer', draw: drawTree },
+  { id: 'opportunities', title: 'What would be gained', draw: drawOpportunities },
   { id: 'metrics', title: 'All metrics', draw: drawMetrics },
   { id: 'unplanned', title: 'What this host cannot measure', draw: drawUnplanned },
   { id: 'groups', title: 'What else can be measured', draw: drawGroups },
@@ -168,7 +170,7 @@ let root = null;
 export default {
   id: 'why',
   title: 'Why',
-  needs: () => ['topdown', 'snapshot', 'catalog', 'plan', 'status'],
+  needs: () => ['topdown', 'snapshot', 'catalog', 'plan', 'status', 'opportunities'],
   mount(element) { root = element; },
   update(context) { renderSections(root, 'Why: the tree, and all metrics', SECTIONS, context); },
 };
