@@ -9,6 +9,10 @@
 // A slope through fewer differences that carry it explains them by itself.
 static const double DIFFERENCES_MIN = 3;
 
+// Counts are whole, in windows of a million and more, and sums of them are rounded: an event that differs by less than
+// this part of itself did not change, and what else did has nothing to do with it.
+static const double RESOLVED = 1e-6;
+
 // Fewer tell slopes, and how alike CPUs are, too badly: there, rounds tell as of a unit that shares nothing.
 enum { CPUS_MIN = 4 };
 
@@ -59,17 +63,19 @@ struct estimate_shared *estimate_shared_free(struct estimate_shared *shared) {
 
 // ---- how units differ ----
 
-// Sums over the units that count an event, by their slots: of their counts of it, and of the squares.
+// Over the units that count an event, by their slots: the mean of their counts of it, and the sum of squares about it,
+// which are summed as such (Welford 1962): units that agree differ by nothing, however much they count.
 struct sums {
-    struct lanes sum, squares, slots, n;
+    struct lanes mean, squares, slots, n;
 };
 
 static void add_unit(struct sums *sums, const struct lanes *in, const struct lanes *x, double k) {
     for (size_t l = 0; l < LANES; l++) {
-        double weight = in->of[l] > 0 ? k : 0;
-        sums->sum.of[l] += weight * x->of[l];
-        sums->squares.of[l] += weight * x->of[l] * x->of[l];
+        double weight = in->of[l] > 0 ? k : 0, off = weight > 0 ? x->of[l] - sums->mean.of[l] : 0;
         sums->slots.of[l] += weight;
+        double moved = weight > 0 ? off * weight / sums->slots.of[l] : 0;
+        sums->mean.of[l] += moved;
+        sums->squares.of[l] += weight * off * (off - moved);
         sums->n.of[l] += weight > 0 ? 1 : 0;
     }
 }
@@ -78,8 +84,7 @@ static void add_unit(struct sums *sums, const struct lanes *in, const struct lan
 static struct lanes variance_of(const struct sums *sums) {
     struct lanes variance;
     for (size_t l = 0; l < LANES; l++) {
-        double mean = sums->sum.of[l] / sums->slots.of[l];
-        double rest = lanes_max(sums->squares.of[l] - sums->sum.of[l] * mean, 0) / (sums->n.of[l] - 1);
+        double mean = sums->mean.of[l], rest = sums->squares.of[l] / (sums->n.of[l] - 1);
         variance.of[l] = sums->n.of[l] > 1 && mean > 0 ? rest / (mean * mean) : NAN;
     }
     return variance;
@@ -162,7 +167,7 @@ static void take_event(struct estimate_shared *shared, const struct estimate_rou
         for (size_t l = 0; l < LANES && block * LANES + l < rounds->n_cpus; l++)
             for (size_t i = shared->events->first[event]; i < shared->events->first[event + 1]; i++)
                 if (cells->times[block * LANES + l].fresh)
-                    take_signed(shared, rounds, cells, block * LANES + l, i, sums.sum.of[l] / sums.slots.of[l]);
+                    take_signed(shared, rounds, cells, block * LANES + l, i, sums.mean.of[l]);
         for (size_t l = 0; l < LANES; l++) {
             if (isnan(variance.of[l]))
                 continue;
@@ -176,6 +181,11 @@ static void take_event(struct estimate_shared *shared, const struct estimate_rou
     *alike = (struct alike){sum / n, degrees, differ > 0 ? differ / (differ + 2 / q * (1 + differ)) : 0};
 }
 
+// How much a count changed; 0: by no more than what is not resolved.
+static double changed(double now, double before) {
+    return fabs(now - before) > RESOLVED * now ? now - before : 0;
+}
+
 // Adds the products of a CPU block's differences of a unit's values with those of its event to `sums`. Returns the sum
 // of the fourth powers of the latter.
 static double add_products(const struct estimate_rounds *rounds, size_t block, size_t u, size_t place, double *sums) {
@@ -184,7 +194,7 @@ static double add_products(const struct estimate_rounds *rounds, size_t block, s
     struct lanes event;
     double fourths = 0;
     for (size_t l = 0; l < LANES; l++)
-        event.of[l] = covered->of[l] >= 0 ? now[place].of[l] - before[place].of[l] : 0;
+        event.of[l] = covered->of[l] >= 0 ? changed(now[place].of[l], before[place].of[l]) : 0;
     for (size_t i = 1, n = rows_n(rounds->rows, u); i < n; i++) {
         double sum = 0;
         for (size_t l = 0; l < LANES; l++)
@@ -260,7 +270,7 @@ static void find_common(struct estimate_shared *shared, const struct estimate_ba
     if (batch->of_cpus)
         draw(&shared->alike[event], &variance, &common->degrees);
     for (size_t l = 0; l < LANES; l++) {
-        double mean = batch->of_cpus || !some_held(batch) ? sums.sum.of[l] / sums.slots.of[l] : NAN;
+        double mean = batch->of_cpus || !some_held(batch) ? sums.mean.of[l] : NAN;
         common->within.of[l] = variance.of[l] * mean * mean / shared->rows->plan->units[u].slots;
     }
     for (size_t k = 0; k < CELL_SIGNS; k++)

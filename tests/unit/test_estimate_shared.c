@@ -99,6 +99,26 @@ static double squared_slope(void) {
     return sum / 7;
 }
 
+// B, as cycles of a load that never sleeps, is the same in all rounds but for a few counts, and in all units but for a
+// few hundred. A changes once, which has nothing to do with B: no slope goes through a few counts, and rounds tell what
+// they tell without units. A / B changes once by 0.25, and 0.9 x 0.25^2 / 2 is the only one of seven squares.
+static void test_an_event_that_never_changes_explains_nothing(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 0);
+    for (int r = 0; r < 8; r++) {
+        for (size_t cpu = 0; cpu < CPUS; cpu++)
+            for (size_t u = 0; u < UNITS; u++) {
+                double b = 4e9 + 400 * (double)u + 4 * (double)((cpu + (size_t)r) % 3);
+                count(&rig, cpu, u, (const double[]){r < 4 ? 1e9 : 2e9, b});
+            }
+        end_round(&rig, false);
+    }
+    for (size_t scope = scope_of_cpu(rig.topology, 0); scope < scope_count(rig.topology); scope++)
+        expect_near(error_of(&rig, scope, 8), sqrt(0.9 * 0.25 * 0.25 / 2 / 7 / 8), 1e-6);
+    rig_free(&rig);
+}
+
 // In each round, half of the units see it slow and half fast, and the others in the next one. A slot counts 1,000 or
 // 3,000 of B for the round: a variance of 4 / 3 x 1,000^2. The first ratio is 350 / 2,000 = 0.175, and A changes by
 // 0.25 for each of B, so the residual does by (0.25 - 0.175) / 2,000. A tenth of the round is seen.
@@ -188,6 +208,7 @@ int main(void) {
         cmocka_unit_test(test_changes_from_round_to_round_are_no_errors_where_units_agree),
         cmocka_unit_test(test_a_unit_without_data_is_not_compared),
         cmocka_unit_test(test_of_cores_that_are_held_rounds_tell),
+        cmocka_unit_test(test_an_event_that_never_changes_explains_nothing),
         cmocka_unit_test(test_what_units_differ_in_is_the_error),
         cmocka_unit_test(test_what_all_units_have_in_common_is_hidden_in_idle_pieces),
         cmocka_unit_test(test_a_fast_load_differs_more_in_pieces_than_in_slots),
