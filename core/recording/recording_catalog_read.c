@@ -339,7 +339,9 @@ static bool get_level1(struct reader *reader) {
 // Absent in recordings of before there was such a thing.
 static bool get_included(struct reader *reader) {
     const struct catalog *catalog = reader->catalog;
-    size_t n = bytes_done(&reader->in) ? 0 : bytes_get_count(&reader->in, INCLUDED_LEAST);
+    bool there = !bytes_done(&reader->in);
+    size_t n = there ? bytes_get_count(&reader->in, INCLUDED_LEAST) : 0;
+    reader->in.bad = reader->in.bad || (there && n == 0); // nobody writes that
     for (size_t i = 0; i < n && fine(reader); i++) {
         unsigned metric = get_index(reader, catalog->n_metrics), whole = get_index(reader, catalog->n_metrics);
         if (fine(reader))

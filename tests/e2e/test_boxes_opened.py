@@ -299,7 +299,8 @@ def test_a_box_that_no_cpu_can_read_is_offline_and_the_others_go_on():
         expect(gone[1], 2 * [2], 2, 64)
         expect(gone[0], 2 * [0, 1], 2, 64)
         boxes = [box for box in daemon.json("/api/v1/uncore")["kinds"][0]["boxes"] if box["socket"] == 1]
-        known = {(box["cpu"], box["traffic"][0]["bytes_per_second"] is None) for box in boxes}
+        # CPUs go one after the other: on a busy machine a box moves from one that went to another that is about to
+        known = {(box["cpu"] // 8 * 8, box["traffic"][0]["bytes_per_second"] is None) for box in boxes}
         assert known == {(16, False), (24, True)}, boxes
         kernel.plug(30)
         check("after a CPU of it has come back", kernel, daemon)

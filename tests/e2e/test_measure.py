@@ -37,6 +37,7 @@ FOLDER = tempfile.TemporaryDirectory()
 # of the steady host, from the rates in its file
 STEADY_TRUTH = {"frontend_bound_ratio": 0.24, "bad_speculation_ratio": 0.0775, "retiring_ratio": 0.3375, "backend_bound_ratio": 0.345,
                 "ipc": 1.5, "l1d_cache_mpki": 10, "branch_mpki": 6}
+STEADY_PATH = ["backend_bound_ratio", "backend_mem_stalled_ratio"]
 SHARES = ("frontend_bound_ratio", "bad_speculation_ratio", "retiring_ratio", "backend_bound_ratio")
 
 
@@ -71,7 +72,7 @@ def test_a_steady_hosts_values_are_the_truth():
     for name, truth in STEADY_TRUTH.items():
         assert abs(rows[name]["value"] / truth - 1) < 1e-3, (name, rows[name])
     assert document["simulated"] and document["how"] == "measured" and document["command"] is None and not document["intervals"], document
-    assert whole["path"] == ["backend_bound_ratio"] and whole["exceeded"] and whole["sample_command"].startswith("perf record "), whole
+    assert whole["path"] == STEADY_PATH and whole["exceeded"] and whole["sample_command"].startswith("perf record "), whole
     assert abs(sum(rows[name]["value"] for name in SHARES) - 1) < 1e-9
     return f"{len(rows)} metrics"
 
@@ -128,8 +129,8 @@ def test_where_nothing_stands_out_nothing_more_is_measured():
         assert done.returncode == 0 and (whole["exceeded"], whole["path"]) == (exceeded, path_of), done
         return of_host(whole)
     calm = os.path.join(ROOT, "tests/data/scenarios/bottleneck.json")  # for two minutes: the largest category leads to groups, and is not high
-    assert "load_ratio" in metrics(STEADY, ["backend_bound_ratio"], True), "Operation_Mix, to which both lead"
-    assert "load_ratio" not in metrics(calm, ["retiring_ratio"], False)
+    assert "ll_cache_read_hit_ratio" in metrics(STEADY, STEADY_PATH, True), "LL_Cache_Effectiveness, to which the path leads"
+    assert not {"ll_cache_read_hit_ratio", "load_ratio"} & set(metrics(calm, ["retiring_ratio"], False)), "Operation_Mix, to which the largest share leads"
 
 
 def outside_host():

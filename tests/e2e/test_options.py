@@ -8,7 +8,8 @@ import subprocess
 import e2e
 
 BINARY, ROOT = e2e.arguments()
-COMMANDS = ("run", "check-config", "reload", "yield", "mark", "list", "doctor", "top", "explain", "measure", "diff", "eval", "memory", "help")
+COMMANDS = ("run", "check-config", "reload", "yield", "mark", "list", "doctor", "top", "explain", "measure", "opportunities", "diff", "eval", "memory",
+            "help")
 
 
 def call(*words):

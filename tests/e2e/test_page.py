@@ -97,13 +97,19 @@ def percent(value):
     return f"{100 * value:.1f} %"
 
 
+def nodes_of(tree):
+    for node in tree:
+        yield node
+        yield from nodes_of(node.get("children") or [])
+
+
 def test_the_first_screen_says_what_the_api_says_and_stays_up_to_date():
     with shown(f"sim:{STEADY}") as (daemon, tab):
         tab.wait("document.getElementById('state').textContent === 'live, every 1 s'", "the state")
         next_update(tab)
         answer = daemon.json("/api/v1/topdown")  # of a steady load, so the same a moment later
         last, tree = answer["bound"]["path"][-1], answer["scopes"][0]["tree"]
-        node = next(node for node in tree if node["metric"] == last)
+        node = next(node for node in nodes_of(tree) if node["metric"] == last)
         assert tab.do(VERDICT) == f"{node['title']} {percent(node['value'])} of pipeline slots"
         assert tab.do("document.getElementById('text').textContent") in answer["bound"]["text"]
         legend = dict(tab.do("[...document.querySelectorAll('.legend > div')].map((row) => [row.dataset.key, row.querySelector('dd').firstChild.textContent])"))

@@ -336,9 +336,9 @@ def test_a_core_whose_buffers_are_full_is_memory_bound_if_its_caches_miss():
 
 # What stands below the back end on the CPUs that there are specs for: memory, the core, and what may be either.
 BELOW_BACKEND = {
-    "memory": {"backend_bound_by_memory_ratio", "backend_bound_memory_ratio", "backend_mem_bound_stalls_ratio", "backend_memory_clocks_ratio",
-               "memory_bound_clocks_ratio", "stall_backend_cache_clocks_ratio", "stall_backend_tlb_clocks_ratio", "tma_memory_bound_ratio"},
-    "core": {"backend_bound_by_cpu_ratio", "backend_bound_cpu_ratio", "backend_core_bound_stalls_ratio", "core_bound_clocks_ratio",
+    "memory": {"backend_bound_by_memory_ratio", "backend_bound_memory_ratio", "backend_mem_bound_stalls_ratio", "backend_mem_stalled_ratio",
+               "backend_memory_clocks_ratio", "memory_bound_clocks_ratio", "stall_backend_cache_clocks_ratio", "stall_backend_tlb_clocks_ratio", "tma_memory_bound_ratio"},
+    "core": {"backend_bound_by_cpu_ratio", "backend_bound_cpu_ratio", "backend_core_bound_stalls_ratio", "backend_core_ratio", "core_bound_clocks_ratio",
              "tma_core_bound_ratio"},
     "either": {"backend_busy_bound_stalls_ratio", "stall_backend_resource_clocks_ratio", "tma_resource_bound_ratio"}}
 

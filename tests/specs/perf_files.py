@@ -273,6 +273,10 @@ class SpecModel:
         Formula(formula, note, AllLiterals()).value()
         return found
 
+    def made_of_metrics(self, formula):
+        """True if it names metrics and functions alone, which list their events themselves."""
+        return all(name in self.metrics for name in re.findall(r"[A-Za-z_][\w.]*(?!\w*\()", re.sub(r"\b(min|max)\(", "(", formula)))
+
     def problems(self, whole_texts=True):
         """What is incomplete: texts, groups, tree, formulas, counters. Intel's events have titles alone, and metrics name no events."""
         out = []
@@ -296,7 +300,10 @@ class SpecModel:
                 out.append(f"metric {name} has no meaning")
             if name not in grouped:
                 out.append(f"metric {name} is in no group")
-            if self.leaves(metric["formula"]) != set(metric["events"] if whole_texts else self.leaves(metric["formula"])):
+            events = metric.get("events") if whole_texts else None
+            if whole_texts and events is None and not self.made_of_metrics(metric["formula"]):
+                out.append(f"metric {name} does not list its events")
+            if events is not None and self.leaves(metric["formula"]) != set(events):
                 out.append(f"metric {name}: its events are not those of its formula")
             parent = own_of.get("parent")
             if parent and parent not in self.metrics:
@@ -324,6 +331,8 @@ class SpecModel:
 
     def misfits(self, name, general, fixed, shared):
         """A metric whose events cannot be counted together (sampling only and other PMUs aside)."""
+        if name.startswith("opportunity_") and self.made_of_metrics(self.metrics[name]["formula"]):
+            return []  # made of other metrics' values, whatever event groups count these
         level1 = self.spec["topdownd"].get("level1", {})
         given = set(level1["categories"].values()) if "per_thread" in level1 else set()  # from the event group of level 1
         # What is computed from ratios takes their values, from whatever event group; counts are counted with the rest.

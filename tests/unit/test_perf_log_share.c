@@ -82,7 +82,7 @@ static double high_of(const struct derived *derived, size_t round, const char *n
 static double share_of_time(const struct derived *derived, size_t round, const char *name) {
     return of_metric(derived, round, name, snapshot_share_of_time);
 }
-static int quality_of(const struct derived *derived, size_t round, const char *name) {
+static enum estimate_quality quality_of(const struct derived *derived, size_t round, const char *name) {
     return snapshot_quality(derived->rounds[round], snapshot_state(derived->layout, 0, place_of(derived, name)));
 }
 
