@@ -9,8 +9,8 @@
 // A slope through fewer differences that carry it explains them by itself.
 static const double DIFFERENCES_MIN = 3;
 
-// Counts are whole, in windows of a million and more, and sums of them are rounded: an event that differs by less than
-// this part of itself did not change, and what else did has nothing to do with it.
+// Counts are whole, in windows of a million and more, and sums of them and of their squares are rounded: an event that
+// differs by less than this part of itself did not change, and what else did has nothing to do with it.
 static const double RESOLVED = 1e-6;
 
 // Fewer tell slopes, and how alike CPUs are, too badly: there, rounds tell as of a unit that shares nothing.
@@ -63,19 +63,17 @@ struct estimate_shared *estimate_shared_free(struct estimate_shared *shared) {
 
 // ---- how units differ ----
 
-// Over the units that count an event, by their slots: the mean of their counts of it, and the sum of squares about it,
-// which are summed as such (Welford 1962): units that agree differ by nothing, however much they count.
+// Sums over the units that count an event, by their slots: of their counts of it, and of the squares.
 struct sums {
-    struct lanes mean, squares, slots, n;
+    struct lanes sum, squares, slots, n;
 };
 
 static void add_unit(struct sums *sums, const struct lanes *in, const struct lanes *x, double k) {
     for (size_t l = 0; l < LANES; l++) {
-        double weight = in->of[l] > 0 ? k : 0, off = weight > 0 ? x->of[l] - sums->mean.of[l] : 0;
+        double weight = in->of[l] > 0 ? k : 0;
+        sums->sum.of[l] += weight * x->of[l];
+        sums->squares.of[l] += weight * x->of[l] * x->of[l];
         sums->slots.of[l] += weight;
-        double moved = weight > 0 ? off * weight / sums->slots.of[l] : 0;
-        sums->mean.of[l] += moved;
-        sums->squares.of[l] += weight * off * (off - moved);
         sums->n.of[l] += weight > 0 ? 1 : 0;
     }
 }
@@ -84,7 +82,8 @@ static void add_unit(struct sums *sums, const struct lanes *in, const struct lan
 static struct lanes variance_of(const struct sums *sums) {
     struct lanes variance;
     for (size_t l = 0; l < LANES; l++) {
-        double mean = sums->mean.of[l], rest = sums->squares.of[l] / (sums->n.of[l] - 1);
+        double mean = sums->sum.of[l] / sums->slots.of[l];
+        double rest = lanes_max(sums->squares.of[l] - sums->sum.of[l] * mean, 0) / (sums->n.of[l] - 1);
         variance.of[l] = sums->n.of[l] > 1 && mean > 0 ? rest / (mean * mean) : NAN;
     }
     return variance;
@@ -167,7 +166,7 @@ static void take_event(struct estimate_shared *shared, const struct estimate_rou
         for (size_t l = 0; l < LANES && block * LANES + l < rounds->n_cpus; l++)
             for (size_t i = shared->events->first[event]; i < shared->events->first[event + 1]; i++)
                 if (cells->times[block * LANES + l].fresh)
-                    take_signed(shared, rounds, cells, block * LANES + l, i, sums.mean.of[l]);
+                    take_signed(shared, rounds, cells, block * LANES + l, i, sums.sum.of[l] / sums.slots.of[l]);
         for (size_t l = 0; l < LANES; l++) {
             if (isnan(variance.of[l]))
                 continue;
@@ -270,7 +269,7 @@ static void find_common(struct estimate_shared *shared, const struct estimate_ba
     if (batch->of_cpus)
         draw(&shared->alike[event], &variance, &common->degrees);
     for (size_t l = 0; l < LANES; l++) {
-        double mean = batch->of_cpus || !some_held(batch) ? sums.mean.of[l] : NAN;
+        double mean = batch->of_cpus || !some_held(batch) ? sums.sum.of[l] / sums.slots.of[l] : NAN;
         common->within.of[l] = variance.of[l] * mean * mean / shared->rows->plan->units[u].slots;
     }
     for (size_t k = 0; k < CELL_SIGNS; k++)

@@ -104,7 +104,10 @@ static void put_metric(struct recording_buffer *out, const struct catalog_metric
     bytes_put_double(out, metric->rate_threshold);
     bytes_put_signed(out, metric->parent);
     bytes_put_signed(out, metric->stands_for);
-    bytes_put_varint(out, metric->constraint);
+    bool included = metric->included_in >= 0;
+    bytes_put_varint(out, metric->constraint + (included ? RECORDING_METRIC_INCLUDED : 0));
+    if (included)
+        bytes_put_varint(out, (unsigned)metric->included_in);
     bytes_put_varint(out, metric->waits);
     bytes_put_varint(out, metric->traffic);
 }
@@ -154,22 +157,6 @@ static void put_level1(struct recording_buffer *out, const struct catalog_level1
         put_indexes(out, level1->parts[i].events, level1->parts[i].n);
 }
 
-// Nothing where no metric includes another, as in recordings of before there was such a thing.
-static void put_included(struct recording_buffer *out, const struct catalog *catalog) {
-    size_t n = 0;
-    for (size_t m = 0; m < catalog->n_metrics; m++)
-        n += catalog->metrics[m].included_in >= 0 ? 1 : 0;
-    if (n == 0)
-        return;
-    bytes_put_varint(out, n);
-    for (size_t m = 0; m < catalog->n_metrics; m++) {
-        if (catalog->metrics[m].included_in < 0)
-            continue;
-        bytes_put_varint(out, m);
-        bytes_put_varint(out, (unsigned)catalog->metrics[m].included_in);
-    }
-}
-
 int recording_put_catalog(struct recording_buffer *out, const struct catalog *catalog) {
     size_t begin = bytes_begin(out, RECORDING_CATALOG);
     put_product(out, catalog);
@@ -180,6 +167,5 @@ int recording_put_catalog(struct recording_buffer *out, const struct catalog *ca
     put_groups(out, catalog);
     put_nodes(out, catalog);
     put_level1(out, &catalog->level1);
-    put_included(out, catalog);
     return bytes_end(out, begin);
 }

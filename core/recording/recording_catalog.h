@@ -22,6 +22,9 @@ enum recording_event_flag {
     RECORDING_EVENT_FLAGS = 127
 };
 
+// Added to a metric's constraint where a sibling includes the metric: then the sibling follows.
+enum { RECORDING_METRIC_INCLUDED = 8 };
+
 // Appends a record. Returns 0, or -ENOMEM if nothing was added.
 int recording_put_catalog(struct recording_buffer *out, const struct catalog *catalog);
 

@@ -15,8 +15,7 @@ enum { // bytes of an entry, at least
     METRIC_LEAST = 33,
     GROUP_LEAST = 5,
     NODE_LEAST = 4,
-    CATEGORY_LEAST = 2,
-    INCLUDED_LEAST = 2
+    CATEGORY_LEAST = 2
 };
 
 struct reader {
@@ -178,7 +177,7 @@ static bool get_events(struct reader *reader) {
 
 struct metric_rest { // what is set once all metrics are there
     const char *threshold;
-    int parent;
+    int parent, included_in;
     enum traffic traffic;
 };
 
@@ -211,7 +210,10 @@ static void get_metric(struct reader *reader, size_t n_metrics, struct metric_re
     text.rate_threshold = bytes_get_double(in);
     rest->parent = get_index_or_none(reader, n_metrics);
     int stands_for = get_index_or_none(reader, reader->catalog->n_metrics);
-    text.constraint = (enum metric_constraint)bytes_get_varint(in, CONSTRAINT_NO_THRESHOLD_AND_NMI);
+    uint64_t constraint = bytes_get_varint(in, RECORDING_METRIC_INCLUDED + CONSTRAINT_NO_THRESHOLD_AND_NMI);
+    text.constraint = (enum metric_constraint)(constraint % RECORDING_METRIC_INCLUDED);
+    in->bad = in->bad || text.constraint > CONSTRAINT_NO_THRESHOLD_AND_NMI;
+    rest->included_in = constraint >= RECORDING_METRIC_INCLUDED ? (int)get_index(reader, n_metrics) : -1;
     text.waits = (enum catalog_waits)bytes_get_varint(in, WAITS_N - 1);
     rest->traffic = (enum traffic)bytes_get_varint(in, TRAFFIC_N - 1);
     in->bad = in->bad || !(text.made_scale > 0 && text.made_scale < HUGE_VAL) ||
@@ -233,6 +235,14 @@ static void set_rest(struct reader *reader, unsigned metric, const struct metric
     (void)take(reader, r);
 }
 
+// Once every metric has its parent.
+static void set_included(struct reader *reader, unsigned metric, const struct metric_rest *rest) {
+    if (rest->included_in < 0)
+        return;
+    const char *sibling = reader->catalog->metrics[rest->included_in].name;
+    (void)take(reader, catalog_builder_set_included(reader->builder, metric, sibling, &reader->fault));
+}
+
 static bool get_metrics(struct reader *reader) {
     size_t n = bytes_get_count(&reader->in, METRIC_LEAST);
     struct metric_rest *rests = reader->in.bad ? NULL : calloc(n + 1, sizeof *rests);
@@ -242,6 +252,8 @@ static bool get_metrics(struct reader *reader) {
         get_metric(reader, n, &rests[m]);
     for (size_t m = 0; m < n && fine(reader); m++)
         set_rest(reader, (unsigned)m, &rests[m]);
+    for (size_t m = 0; m < n && fine(reader); m++)
+        set_included(reader, (unsigned)m, &rests[m]);
     free(rests);
     return fine(reader);
 }
@@ -336,24 +348,9 @@ static bool get_level1(struct reader *reader) {
     return fine(reader);
 }
 
-// Absent in recordings of before there was such a thing.
-static bool get_included(struct reader *reader) {
-    const struct catalog *catalog = reader->catalog;
-    bool there = !bytes_done(&reader->in);
-    size_t n = there ? bytes_get_count(&reader->in, INCLUDED_LEAST) : 0;
-    reader->in.bad = reader->in.bad || (there && n == 0); // nobody writes that
-    for (size_t i = 0; i < n && fine(reader); i++) {
-        unsigned metric = get_index(reader, catalog->n_metrics), whole = get_index(reader, catalog->n_metrics);
-        if (fine(reader))
-            (void)take(reader, catalog_builder_set_included(reader->builder, metric, catalog->metrics[whole].name,
-                                                            &reader->fault));
-    }
-    return fine(reader);
-}
-
 static void get_all(struct reader *reader, const struct environment *environment) {
     if (get_product(reader, environment) && get_events(reader) && get_metrics(reader) && get_groups(reader) &&
-        get_nodes(reader) && get_level1(reader) && get_included(reader))
+        get_nodes(reader) && get_level1(reader))
         (void)take(reader, bytes_done(&reader->in) ? catalog_builder_check(reader->builder, &reader->fault) : -EBADMSG);
 }
 

@@ -41,8 +41,9 @@ static bool same_metric_texts(const struct catalog_metric *a, const struct catal
 
 static bool same_metric(const struct catalog_metric *a, const struct catalog_metric *b) {
     return same_metric_texts(a, b) && a->export_scale == b->export_scale && a->domain == b->domain &&
-           a->parent == b->parent && a->included_in == b->included_in && a->alternative == b->alternative && a->stands_for == b->stands_for &&
-           a->constraint == b->constraint && a->waits == b->waits && a->rate_threshold == b->rate_threshold;
+           a->parent == b->parent && a->included_in == b->included_in && a->alternative == b->alternative &&
+           a->stands_for == b->stands_for && a->constraint == b->constraint && a->waits == b->waits &&
+           a->rate_threshold == b->rate_threshold;
 }
 
 static bool same_group(const struct catalog_group *a, const struct catalog_group *b) {

@@ -239,6 +239,7 @@ void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
 
 void derive_initial(const struct derive *d, struct snapshot *out) {
     derive_write_totals(d, out);
+    derive_bounds_write(d->bounds, d->totals, out);
     derive_write_states(d, out, false);
     out->sequence = d->rounds;
 }

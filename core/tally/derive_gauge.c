@@ -56,7 +56,6 @@ void derive_write_totals(const struct derive *d, struct snapshot *out) {
         totals_write(d->totals, scope, first, n, out->values + snapshot_numerator(layout, scope, 0));
         hide_totals(d, out, scope);
     }
-    derive_bounds_write(d->bounds, d->totals, out);
     group_totals_write(d->groups, out);
 }
 

@@ -109,6 +109,7 @@ class Sandbox:
         self._files()
         for name in ("specs", "scenarios", "config"):
             os.symlink(os.path.join(ROOT, name), self.path(name))
+        shutil.copytree(os.path.join(ROOT, "config"), self.path("etc"), ignore=shutil.ignore_patterns("*.[ch]"))  # commands write here
         yaml = e2e.LISTEN_ANYWHERE + "slot: 50ms\ninterval: 1s\nprofiles: {default: {groups: [Topdown_L1, General]}}\n"
         self.daemon = stack.enter_context(e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", self.run_folder, yaml=yaml,
                                                      environment=os.environ | {"HOME": self.folder}))
@@ -154,7 +155,7 @@ class Sandbox:
         for words, here in (("/tmp/", self.folder + "/"), ("127.0.0.1:10813/", f"127.0.0.1:{port}/"), ("localhost:10813/", f"localhost:{port}/"),
                             ("http://web-1:10813", f"http://127.0.0.1:{port}"), ("http://127.0.0.1:10813", f"http://127.0.0.1:{port}"),
                             ("127.0.0.1:10813", "127.0.0.1:0"), ("127.0.0.1:9999", "127.0.0.1:0"), ("build/release/topdownd", "topdownd"),
-                            ("/usr/share/topdownd", ROOT), ("/etc/topdownd", os.path.join(ROOT, "config")),
+                            ("/usr/share/topdownd", ROOT), ("/etc/topdownd", self.path("etc")),
                             ("--duration 60s", "--duration 2s"), ("--duration 10s", "--duration 2s"),
                             ("/run/topdownd", self.path("var")), ("/var/lib/topdownd", self.path("var")), ("@0-600", "@0-4"), ("@600-1200", "@4-8")):
             line = line.replace(words, here)

@@ -11,7 +11,7 @@ import e2e
 TOPDOWND, SOURCE = e2e.arguments()
 HOSTS = os.path.join(SOURCE, "tests", "data", "hosts")
 # What is reached, in per cent of the points. These limits only rise.
-AT_LEAST = {"open": {"all": 97, "default": 72}, "blind": {"all": 81, "default": 60}}
+AT_LEAST = {"open": {"all": 97, "default": 72}, "blind": {"all": 95, "default": 65}}
 SECONDS = 60  # a busy machine may take longer than a host on its own, which is not what is judged
 
 

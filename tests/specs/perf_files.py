@@ -274,8 +274,8 @@ class SpecModel:
         return found
 
     def made_of_metrics(self, formula):
-        """True if it names metrics and functions alone, which list their events themselves."""
-        return all(name in self.metrics for name in re.findall(r"[A-Za-z_][\w.]*(?!\w*\()", re.sub(r"\b(min|max)\(", "(", formula)))
+        """True if it names metrics alone, beside the functions min and max: these list their events themselves."""
+        return set(re.findall(r"[A-Za-z_][\w.]*", formula)) <= {"min", "max", *self.metrics}
 
     def problems(self, whole_texts=True):
         """What is incomplete: texts, groups, tree, formulas, counters. Intel's events have titles alone, and metrics name no events."""
@@ -300,10 +300,8 @@ class SpecModel:
                 out.append(f"metric {name} has no meaning")
             if name not in grouped:
                 out.append(f"metric {name} is in no group")
-            events = metric.get("events") if whole_texts else None
-            if whole_texts and events is None and not self.made_of_metrics(metric["formula"]):
-                out.append(f"metric {name} does not list its events")
-            if events is not None and self.leaves(metric["formula"]) != set(events):
+            made_of_metrics = "events" not in metric and self.made_of_metrics(metric["formula"])
+            if whole_texts and not made_of_metrics and self.leaves(metric["formula"]) != set(metric["events"]):
                 out.append(f"metric {name}: its events are not those of its formula")
             parent = own_of.get("parent")
             if parent and parent not in self.metrics:

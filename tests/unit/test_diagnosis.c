@@ -73,9 +73,9 @@ static struct catalog *overlapping(void) {
     struct fault error;
     unsigned whole = (unsigned)catalog_find_metric(catalog, "core_bound");
     assert_int_equal(catalog_builder_set_threshold(builder, whole, "core_bound > 0.05", &error), 0);
-    assert_int_equal(
-        catalog_builder_set_included(builder, (unsigned)catalog_find_metric(catalog, "memory_bound"), "core_bound", &error),
-        0);
+    assert_int_equal(catalog_builder_set_included(builder, (unsigned)catalog_find_metric(catalog, "memory_bound"),
+                                                  "core_bound", &error),
+                     0);
     return catalog_builder_finish(builder);
 }
 
