@@ -82,7 +82,7 @@ def lost_of_json(before, now, path=""):
                 yield from lost_of_json(each, now[0], f"{path}[]")
             elif key_of(each) in named:
                 yield from lost_of_json(each, named[key_of(each)], f"{path}[{key_of(each)}]")
-            elif not re.search(r"\.(event_groups|path|next|next_groups|events_not_live|marks)$", path):  # of the moment, or of the plan
+            elif not re.search(r"\.(event_groups(\[\w+\]\.events)?|path|next|next_groups|events_not_live|marks)$", path):  # of the moment, or of the plan
                 yield f"{path}[{key_of(each)}]"
 
 

@@ -22,11 +22,8 @@ HIGH, MIDDLE, LOW = 0.87, 0.55, 0.12  # of the peak
 MEMORY = {"sapphire-rapids": ("imc", "imc-sapphire-rapids", 8, 307.2e9, "UNC_M_CAS_COUNT.RD", 64),
           "zen4": ("umc", "umc-zen4", 12, 460.8e9, "umc_cas_cmd.rd", 64),
           "neoverse-v2": ("ddr", "scf-grace", 1, 500e9, "cmem_rd_data", 32)}
-# Neoverse V2's methodology does not tell waiting for data from waiting for results
-BANDWIDTH = {"sapphire-rapids": "near it: bandwidth.", "zen4": "near it: bandwidth.",
-             "neoverse-v2": "near it: bandwidth, as far as the cores wait for data."}
-LATENCY = {"sapphire-rapids": "far from it: latency, of caches or memory.", "zen4": "far from it: latency, of caches or memory.",
-           "neoverse-v2": "far from it: not bandwidth, but latency or execution."}
+BANDWIDTH = "near it: bandwidth."
+LATENCY = "far from it: latency, of caches or memory."
 QUERY = ("sum by (job, socket) (rate(topdownd_memory_bytes_total[5s])) / "
          "sum by (job, socket) (topdownd_memory_peak_bytes_per_second)")
 
@@ -60,9 +57,9 @@ def bound(daemon, scope="host"):
 
 
 def check_answers(daemon, name, share):
-    said, words = bound(daemon), BANDWIDTH[name] if share == HIGH else LATENCY[name] if share == LOW else "its peak."
+    said, words = bound(daemon), BANDWIDTH if share == HIGH else LATENCY if share == LOW else "its peak."
     assert f" {100 * share:.0f} % of its peak" in said["text"] and said["text"].endswith(words), (share, said["text"])
-    lack = {HIGH: "bandwidth", LOW: "latency" if name != "neoverse-v2" else None}.get(share)
+    lack = {HIGH: "bandwidth", LOW: "latency"}.get(share)
     most = MEMORY[name][3] * len(bound(daemon, "socket"))
     assert said["memory"]["lack"] == lack and abs(said["memory"]["share_of_peak"] - share) < 0.01, said["memory"]
     assert said["memory"]["peak_bytes_per_second"] == most and abs(said["memory"]["bytes_per_second"] / most - share) < 0.01
@@ -162,8 +159,8 @@ def test_a_measurement_by_hand_says_it():
                 answer = json.loads(said)["whole"][0]["answer"]
                 assert f"{100 * share:.0f} % of its peak" in answer, answer
                 # it measures deeper than a daemon does: Sapphire Rapids waits for DRAM, not for caches
-                end = LATENCY[name].replace(", of caches or memory", "" if name == "sapphire-rapids" else ", of caches or memory")
-                assert answer.endswith(BANDWIDTH[name] if share == HIGH else end), answer
+                end = LATENCY.replace(", of caches or memory", "" if name == "sapphire-rapids" else ", of caches or memory")
+                assert answer.endswith(BANDWIDTH if share == HIGH else end), answer
 
 
 def lines_of(said):

@@ -90,7 +90,8 @@ class Spec:
         if seconds and self.clock_hz and seconds.group(2) in rates:
             return rates[seconds.group(1)], rates[seconds.group(2)] / self.clock_hz
         match = re.fullmatch(r"(\w+|\([\w +-]*\)) / (\w+)( \* \d+)?", formula)
-        return match and (evaluate(match.group(1), rates), rates[match.group(2)])
+        made_of_counts = match and match.group(2) in rates  # and not of other metrics
+        return (evaluate(match.group(1), rates), rates[match.group(2)]) if made_of_counts else None
 
     def category_shares(self, rates):
         """{category: its share of the pipeline slots}, and all pipeline slots a second."""
