@@ -35,8 +35,7 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->steps = estimate_steps_new(plan, topology);
     e->terms = e->shared ? estimate_terms_new(e->rows, e->shared, blocks) : NULL;
     e->at = operand_lanes_new(e->rows);
-    e->spreads =
-        estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
+    e->spreads = estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan);
     return e->rounds && e->dither && e->shape && e->means && e->sizes && e->strata && e->cores && e->steps &&
                    e->terms && e->at && e->spreads
                ? e
@@ -130,7 +129,7 @@ static void prefetch_block(const struct estimate *e, size_t index, size_t block)
     }
     prefetch(estimate_means_row(e->means, index), e->rows->n_values * sizeof(struct lanes));
     prefetch(estimate_sizes_row(e->sizes, index), e->rows->n_units * sizeof(struct estimate_size));
-    prefetch(estimate_spreads_at(e->spreads, index, 0), e->plan->n_metrics * sizeof(struct estimate_spread));
+    prefetch(estimate_spreads_at(e->spreads, index, 0), e->spreads->n_cpu_metrics * sizeof(struct estimate_spread));
 }
 
 void estimate_take_batch(struct estimate *e, size_t index) {
@@ -159,8 +158,9 @@ void estimate_take_batch(struct estimate *e, size_t index) {
     if (batch.of_cpus)
         prefetch_block(e, index + 1, batch.block + 1); // it has differences, too
     operand_lanes_begin(e->at, e->seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
+    size_t n = batch.of_cpus ? e->spreads->n_cpu_metrics : e->plan->n_metrics;
     for (size_t i = 0; i < e->plan->n_metrics; i++)
-        if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
+        if (e->plan->evaluation[i] < n && plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
             take_metric(e, &batch, e->plan->evaluation[i]);
 }
 

@@ -5,18 +5,22 @@
 #include <string.h>
 
 #include "core/base/block.h"
+#include "core/estimate/estimate_terms.h"
 
 static void lay_out(void *self, struct block *block) {
     struct estimate_spreads *spreads = self;
-    size_t n = spreads->n_batches * spreads->n_metrics;
+    size_t n = estimate_spreads_index(spreads, spreads->n_batches, 0);
     spreads->spreads = block_take(block, n, sizeof *spreads->spreads);
     spreads->floors = block_take(block, spreads->has_floors ? n : 0, sizeof *spreads->floors);
     spreads->togethers = block_take(block, spreads->n_shared * spreads->n_metrics, sizeof *spreads->togethers);
 }
 
-struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared, size_t n_metrics, bool has_floors) {
-    struct estimate_spreads spreads = {
-        .n_batches = n_batches, .n_shared = n_shared, .n_metrics = n_metrics, .has_floors = has_floors};
+struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared, const struct plan *plan) {
+    struct estimate_spreads spreads = {.n_batches = n_batches,
+                                       .n_shared = n_shared,
+                                       .n_metrics = plan->n_metrics,
+                                       .n_cpu_metrics = plan_n_cpu_metrics(plan),
+                                       .has_floors = estimate_terms_floors(plan->catalog)};
     return block_new(&spreads, sizeof spreads, lay_out);
 }
 
@@ -26,7 +30,7 @@ struct estimate_spreads *estimate_spreads_free(struct estimate_spreads *spreads)
 }
 
 void estimate_spreads_forget(struct estimate_spreads *spreads, size_t first) {
-    size_t n = (spreads->n_batches - first) * spreads->n_metrics;
+    size_t n = (spreads->n_batches - first) * spreads->n_cpu_metrics;
     memset(estimate_spreads_at(spreads, first, 0), 0, n * sizeof *spreads->spreads);
     if (spreads->has_floors)
         memset(estimate_spreads_floor(spreads, first, 0), 0, n * sizeof *spreads->floors);

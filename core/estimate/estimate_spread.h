@@ -56,26 +56,32 @@ struct estimate_spread {
 
 // Most scopes are single CPUs, and few catalogs have floors, so these are apart.
 struct estimate_spreads {
-    size_t n_batches, n_shared, n_metrics; // n_shared: the first batches, whose scopes may have several cores
-    struct estimate_spread *spreads;       // [batch][metric of the plan]
+    size_t n_batches, n_shared;      // n_shared: the first batches, whose scopes may have several cores
+    size_t n_metrics, n_cpu_metrics; // of the plan; of these, the first ones, those of single CPUs
+    struct estimate_spread *spreads; // [batch][metric that its scopes have]
     bool has_floors;
     struct lanes *floors;                // [batch][metric], if there are any: means
     struct estimate_together *togethers; // [shared batch][metric]: means; `uncovered` of the last round
 };
 
 // NULL if out of memory.
-struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared, size_t n_metrics, bool has_floors);
+struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared, const struct plan *plan);
 struct estimate_spreads *estimate_spreads_free(struct estimate_spreads *spreads);
+
+static inline size_t estimate_spreads_index(const struct estimate_spreads *spreads, size_t batch, size_t metric) {
+    size_t shared = batch < spreads->n_shared ? batch : spreads->n_shared;
+    return shared * spreads->n_metrics + (batch - shared) * spreads->n_cpu_metrics + metric;
+}
 
 static inline struct estimate_spread *estimate_spreads_at(const struct estimate_spreads *spreads, size_t batch,
                                                           size_t metric) {
-    return &spreads->spreads[batch * spreads->n_metrics + metric];
+    return &spreads->spreads[estimate_spreads_index(spreads, batch, metric)];
 }
 
 // NULL: no metric has any.
 static inline struct lanes *estimate_spreads_floor(const struct estimate_spreads *spreads, size_t batch,
                                                    size_t metric) {
-    return spreads->has_floors ? &spreads->floors[batch * spreads->n_metrics + metric] : NULL;
+    return spreads->has_floors ? &spreads->floors[estimate_spreads_index(spreads, batch, metric)] : NULL;
 }
 // NULL for single CPUs.
 static inline struct estimate_together *estimate_spreads_together(const struct estimate_spreads *spreads, size_t batch,

@@ -17,6 +17,7 @@
 #include "core/plan/plan_round.h"
 #include "core/plan/plan_select.h"
 #include "core/plan/plan_standing.h"
+#include "core/spec/opportunity.h"
 
 // Makes a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.h; the
 // level-1 categories are one item), pack the items into event groups, and give each group its slots.
@@ -373,6 +374,14 @@ size_t plan_n_opened(const struct plan *plan) {
     size_t n = 0;
     for (size_t g = 0; g < plan->n_groups; g++)
         n += plan->groups[g].n_events;
+    return n;
+}
+
+size_t plan_n_cpu_metrics(const struct plan *plan) {
+    size_t n = plan->n_metrics;
+    while (n > 0 && plan->metrics[n - 1].auxiliary &&
+           opportunity_of(&plan->catalog->metrics[plan->metrics[n - 1].metric]) != OPPORTUNITY_N)
+        n--;
     return n;
 }
 

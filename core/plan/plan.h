@@ -143,6 +143,10 @@ struct plan {
 // By which CPU seconds are multiplied for formulas.
 static inline double plan_cpus_each(const struct plan *plan) { return plan->added_up > 0 ? plan->added_up : 1; }
 
+// How many metrics single CPUs have: the first ones. What follows them are bounds of actions that nobody selected,
+// which are asked for of sockets and the host alone.
+size_t plan_n_cpu_metrics(const struct plan *plan);
+
 // Makes a plan. Without a selection or anything plannable, the plan has no units and its round is one idle second. If
 // nothing rotates, its round is one idle slot of a snapshot interval. Returns 0, -ENOMEM, or -E2BIG if the catalog's
 // limits are exceeded.

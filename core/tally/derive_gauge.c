@@ -40,7 +40,7 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     hide_unless(slots, level1);
     double *numerators = &out->values[snapshot_numerator(layout, scope, 0)];
     double *denominators = &out->values[snapshot_denominator(layout, scope, 0)];
-    for (size_t m = 0; m < layout->n_metrics; m++)
+    for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++)
         hide_metric(d, m, &numerators[m], &denominators[m]);
     hide_unless(&out->values[snapshot_guest(layout, scope)], d->guests_known);
     double *events = &out->values[snapshot_event(layout, scope, 0)];
@@ -49,11 +49,22 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
             events[e] = NAN;
 }
 
+// Totals are numbered as those of the host, also for CPUs, which have fewer metrics.
+static void write_totals(const struct derive *d, struct snapshot *out, size_t scope) {
+    const struct snapshot_layout *layout = d->layout;
+    size_t n = snapshot_n_metrics(layout, scope), rest = snapshot_category(layout, 0, 0);
+    totals_write(d->totals, scope, snapshot_numerator(layout, 0, 0), n,
+                 out->values + snapshot_numerator(layout, scope, 0));
+    totals_write(d->totals, scope, snapshot_denominator(layout, 0, 0), n,
+                 out->values + snapshot_denominator(layout, scope, 0));
+    totals_write(d->totals, scope, rest, layout->scope_stride - rest,
+                 out->values + snapshot_category(layout, scope, 0));
+}
+
 void derive_write_totals(const struct derive *d, struct snapshot *out) {
     const struct snapshot_layout *layout = d->layout;
-    size_t first = snapshot_numerator(layout, 0, 0), n = layout->scope_stride - first;
     for (size_t scope = 0; scope < layout->n_scopes; scope++) {
-        totals_write(d->totals, scope, first, n, out->values + snapshot_numerator(layout, scope, 0));
+        write_totals(d, out, scope);
         hide_totals(d, out, scope);
     }
     group_totals_write(d->groups, out);
@@ -118,7 +129,7 @@ static bool write_absent(const struct derive *d, struct snapshot *out, struct sc
         else if (formula->n_metrics > 0)
             absent = why_no_part(d, out, scopes.first + l, formula);
         absent = absent == ABSENT_NOT ? usual : absent;
-        to[l * d->layout->n_metrics] = (uint8_t)absent;
+        to[l * snapshot_n_metrics(d->layout, scopes.first)] = (uint8_t)absent;
         some = some || absent == ABSENT_NOT;
     }
     return some;
@@ -129,6 +140,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, si
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
     struct scope_range scopes = scopes_of_batch(d->layout->topology, batch);
+    size_t stride = snapshot_stride(d->layout, scopes.first);
     struct lanes *known = &d->in->metrics[catalog_metric_named(d->layout->catalog, planned->metric)];
     struct lanes values, exported = lanes_all(NAN);
     if (!write_absent(d, out, scopes, m)) {
@@ -144,7 +156,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, si
         uint8_t *absent = &out->absent[snapshot_state(d->layout, scopes.first + l, m)];
         values.of[l] = *absent == ABSENT_NOT ? values.of[l] : NAN;
         exported.of[l] = values.of[l] * metric->export_scale;
-        to[l * d->layout->scope_stride] = exported.of[l];
+        to[l * stride] = exported.of[l];
         if (*absent == ABSENT_NOT && isnan(values.of[l]))
             *absent = ABSENT_UNDEFINED;
     }
@@ -238,7 +250,8 @@ static void write_batch(struct derive *d, struct snapshot *out, size_t batch) {
     struct scope_range scopes = scopes_of_batch(topology, batch);
     operand_lanes_begin(d->in, d->seconds, topology_whole_cores(topology, scopes.first));
     for (size_t i = 0; i < d->layout->n_metrics; i++)
-        write_gauge(d, out, batch, d->layout->plan->evaluation[i]);
+        if (d->layout->plan->evaluation[i] < snapshot_n_metrics(d->layout, scopes.first))
+            write_gauge(d, out, batch, d->layout->plan->evaluation[i]);
     for (size_t l = 0; l < scopes.n; l++) {
         write_deviation(d, out, scopes.first + l);
         write_level1_error(d, out, scopes.first + l);

@@ -35,8 +35,9 @@ static void find_basis(const struct derive *d, const struct snapshot *out, struc
         const double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, needed)];
         const double *share = &out->values[snapshot_share_of_time(layout, scopes.first, needed)];
         for (size_t l = 0; l < scopes.n; l++) { // NaN: the metric divides by zero and may not be needed
-            basis->windows.of[l] = fmin(basis->windows.of[l], windows[l * layout->scope_stride]);
-            basis->share.of[l] = fmin(basis->share.of[l], share[l * layout->scope_stride]);
+            size_t at = l * snapshot_stride(layout, scopes.first);
+            basis->windows.of[l] = fmin(basis->windows.of[l], windows[at]);
+            basis->share.of[l] = fmin(basis->share.of[l], share[at]);
         }
     }
 }
@@ -51,7 +52,7 @@ static void write_basis(const struct derive *d, struct snapshot *out, struct sco
     double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, metric)];
     double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
     for (size_t l = 0; l < scopes.n; l++) {
-        size_t at = l * layout->scope_stride;
+        size_t at = l * snapshot_stride(layout, scopes.first);
         if (isnan(values->of[l]))
             continue;
         windows[at] = isfinite(basis.windows.of[l]) ? basis.windows.of[l] : NAN;
@@ -103,7 +104,7 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
     double *high = &out->values[snapshot_high(layout, scopes.first, metric)];
     const double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
     for (size_t l = 0; l < scopes.n; l++) {
-        size_t at = l * layout->scope_stride;
+        size_t at = l * snapshot_stride(layout, scopes.first);
         if (isnan(values->of[l]))
             continue;
         struct estimate_interval of = {all.standard_error.of[l], all.low.of[l], all.high.of[l],

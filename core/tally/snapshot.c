@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error), then
-// totals (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events
-// events, covered, UNCOVERED_N uncovered, guest). After all scopes: per event group WINDOW_RESULT_N windows, enabled,
-// running; per event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; the ages
-// of the gauges.
+// A scope's fields, with n_metrics those that it has: gauges (n_metrics of each of enum gauge, deviation, level-1
+// error), then totals (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT
+// contention, n_events events, covered, UNCOVERED_N uncovered, guest). After all scopes: per event group
+// WINDOW_RESULT_N windows, enabled, running; per event its troubles; per socket the CPUs offline and measured; the
+// verdicts of host and sockets; the ages of the gauges; the one value of what CPUs lack.
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 enum { VERDICT_MORE = 4 }; // a verdict's values beside those of the metrics
@@ -38,8 +38,21 @@ const char *event_trouble_name(enum event_trouble trouble) {
     return names[trouble];
 }
 
+static size_t find_scope(const struct snapshot_layout *layout, size_t scope) {
+    size_t n_shared = scope_of_cpu(layout->topology, 0);
+    return scope < n_shared ? scope * layout->scope_stride
+                            : n_shared * layout->scope_stride + (scope - n_shared) * layout->cpu_stride;
+}
+
+// A metric's place in an array of the scope's metrics that begins at `first`.
+static size_t find_metric(const struct snapshot_layout *layout, size_t scope, size_t first, size_t metric) {
+    bool lacks = metric >= snapshot_n_metrics(layout, scope) && metric < layout->n_metrics;
+    return lacks ? layout->n_values - 1 : first + metric;
+}
+
 static size_t find_gauge(const struct snapshot_layout *layout, size_t scope, enum gauge gauge, size_t metric) {
-    return scope * layout->scope_stride + (size_t)gauge * layout->n_metrics + metric;
+    size_t first = find_scope(layout, scope) + (size_t)gauge * snapshot_n_metrics(layout, scope);
+    return find_metric(layout, scope, first, metric);
 }
 
 size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric) {
@@ -71,7 +84,7 @@ size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope
 }
 
 size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope) {
-    return find_gauge(layout, scope, GAUGE_N, 0);
+    return find_scope(layout, scope) + GAUGE_N * snapshot_n_metrics(layout, scope);
 }
 
 size_t snapshot_level1_error(const struct snapshot_layout *layout, size_t scope) {
@@ -83,15 +96,16 @@ static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
 }
 
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric) {
-    return first_total(layout, scope) + metric;
+    return find_metric(layout, scope, first_total(layout, scope), metric);
 }
 
 size_t snapshot_denominator(const struct snapshot_layout *layout, size_t scope, size_t metric) {
-    return first_total(layout, scope) + layout->n_metrics + metric;
+    size_t first = first_total(layout, scope) + snapshot_n_metrics(layout, scope);
+    return find_metric(layout, scope, first, metric);
 }
 
 size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, size_t category) {
-    return first_total(layout, scope) + 2 * layout->n_metrics + category;
+    return first_total(layout, scope) + 2 * snapshot_n_metrics(layout, scope) + category;
 }
 
 size_t snapshot_category_of(const struct snapshot_layout *layout, size_t metric) {
@@ -127,7 +141,7 @@ size_t snapshot_guest(const struct snapshot_layout *layout, size_t scope) {
 }
 
 size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result) {
-    return layout->n_scopes * layout->scope_stride + group * GROUP_STRIDE + (size_t)result;
+    return find_scope(layout, layout->n_scopes) + group * GROUP_STRIDE + (size_t)result;
 }
 
 size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group) {
@@ -221,9 +235,11 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
     layout->topology = topology;
     layout->n_scopes = scope_count(topology);
     layout->n_metrics = plan->n_metrics;
+    layout->n_cpu_metrics = plan_n_cpu_metrics(plan);
     layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
     layout->scope_stride = snapshot_guest(layout, 0) + 1; // scope 0 starts at 0 for any stride
-    layout->n_values = snapshot_gauges_age(layout) + 1;
+    layout->cpu_stride = layout->scope_stride - (GAUGE_N + 2) * (layout->n_metrics - layout->n_cpu_metrics);
+    layout->n_values = snapshot_gauges_age(layout) + 2;
     return layout;
 }
 
@@ -263,8 +279,8 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     snapshot->status = status_unknown;
     snapshot->engine = status_engine_unknown;
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
-    snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
-    snapshot->trust = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
+    snapshot->absent = malloc(snapshot_n_states(layout) + 1);
+    snapshot->trust = calloc(snapshot_n_states(layout) + 1, 1); // ESTIMATE_NONE
     snapshot->verdicts = malloc((1 + layout->topology->n_sockets) * sizeof *snapshot->verdicts);
     if (!snapshot->values || !snapshot->absent || !snapshot->trust || !snapshot->verdicts)
         return snapshot_unref(snapshot);
@@ -272,14 +288,14 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
         snapshot->verdicts[scope] = verdict_unknown(-1);
     for (size_t i = 0; i < layout->n_values; i++)
         snapshot->values[i] = NAN;
-    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+    for (size_t i = 0; i <= snapshot_n_states(layout); i++)
         snapshot->absent[i] = ABSENT_NO_ROUND;
     return snapshot;
 }
 
 void snapshot_tell_many(struct snapshot *snapshot) {
-    size_t n = snapshot->layout->n_scopes * snapshot->layout->n_metrics;
-    snapshot->many = malloc((n + 1) * sizeof *snapshot->many);
+    size_t n = snapshot_n_states(snapshot->layout) + 1;
+    snapshot->many = malloc(n * sizeof *snapshot->many);
     for (size_t i = 0; i < n && snapshot->many; i++)
         snapshot->many[i] = (struct estimate_rounds_of){.variance = NAN};
 }
@@ -295,9 +311,9 @@ double snapshot_high_rate(const struct snapshot *snapshot, size_t metric) {
 static void remove_gauges(struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
     for (size_t scope = 0; scope < layout->n_scopes; scope++) {
-        for (size_t i = snapshot_metric(layout, scope, 0); i < first_total(layout, scope); i++)
+        for (size_t i = find_scope(layout, scope); i < first_total(layout, scope); i++)
             snapshot->values[i] = NAN;
-        for (size_t m = 0; m < layout->n_metrics; m++) {
+        for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++) {
             uint8_t *absent = &snapshot->absent[snapshot_state(layout, scope, m)];
             if (*absent != ABSENT_NOT_PLANNABLE && *absent != ABSENT_NO_ROUND) // these remain true
                 *absent = ABSENT_STALE;
@@ -326,7 +342,7 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     status_forget_now(&stale->status, &stale->engine);
     stale->memory = host_memory_ref(snapshot->memory);
     memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);
-    memcpy(stale->absent, snapshot->absent, layout->n_scopes * layout->n_metrics);
+    memcpy(stale->absent, snapshot->absent, snapshot_n_states(layout));
     for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++)
         stale->verdicts[scope] = verdict_unknown(snapshot->verdicts[scope].now.missing);
     remove_gauges(stale);

@@ -7,7 +7,8 @@
 // The values are one flat array of doubles, where NaN means "no sample"; struct snapshot_layout gives each value's
 // index. An exporter turns a layout into text with holes once, and fills the holes from the array at every snapshot.
 //
-// A scope is the whole host (0), a socket, or a CPU; each has the same fields.
+// A scope is the whole host (0), a socket, or a CPU; each has the same fields, but that CPUs lack some metrics
+// (plan_n_cpu_metrics). What a CPU lacks has one place for all, which is never written and always NaN.
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,12 +60,14 @@ struct snapshot_layout {
     struct plan *plan;             // owned
     struct topology *topology;     // owned
     atomic_uint references;
-    size_t n_scopes;     // 1 + sockets + CPUs
-    size_t n_metrics;    // of the plan
-    size_t n_level1;     // categories of the plan's level-1 split, 0 without one
-    size_t n_events;     // distinct events of the selected metrics, plannable or not, without CATALOG_CPU_SECONDS
-    unsigned *events;    // of the catalog
-    size_t scope_stride; // values of one scope
+    size_t n_scopes;      // 1 + sockets + CPUs
+    size_t n_metrics;     // of the plan
+    size_t n_cpu_metrics; // the first ones of these, which single CPUs have as well
+    size_t n_level1;      // categories of the plan's level-1 split, 0 without one
+    size_t n_events;      // distinct events of the selected metrics, plannable or not, without CATALOG_CPU_SECONDS
+    unsigned *events;     // of the catalog
+    size_t scope_stride;  // values of the host or a socket
+    size_t cpu_stride;    // values of a CPU
     size_t n_values;
 };
 
@@ -120,9 +123,31 @@ size_t snapshot_gauges_ended(const struct snapshot_layout *layout);
 // than 0.
 size_t snapshot_gauges_age(const struct snapshot_layout *layout);
 
+static inline bool snapshot_is_cpu(const struct snapshot_layout *layout, size_t scope) {
+    return scope >= scope_of_cpu(layout->topology, 0);
+}
+// How many of the plan's metrics, the first ones, the scope has; and how far apart the same value of two successive
+// scopes of its kind is.
+static inline size_t snapshot_n_metrics(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_is_cpu(layout, scope) ? layout->n_cpu_metrics : layout->n_metrics;
+}
+static inline size_t snapshot_stride(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_is_cpu(layout, scope) ? layout->cpu_stride : layout->scope_stride;
+}
+
+// Number of states of metrics; after the last one comes that of what CPUs lack.
+static inline size_t snapshot_n_states(const struct snapshot_layout *layout) {
+    size_t n_shared = scope_of_cpu(layout->topology, 0);
+    return n_shared * layout->n_metrics + (layout->n_scopes - n_shared) * layout->n_cpu_metrics;
+}
 // Index of a metric's state in snapshot->absent and ->trust.
 static inline size_t snapshot_state(const struct snapshot_layout *layout, size_t scope, size_t metric) {
-    return scope * layout->n_metrics + metric;
+    size_t n_shared = scope_of_cpu(layout->topology, 0);
+    if (scope < n_shared)
+        return scope * layout->n_metrics + metric;
+    return metric < layout->n_cpu_metrics
+               ? n_shared * layout->n_metrics + (scope - n_shared) * layout->n_cpu_metrics + metric
+               : snapshot_n_states(layout);
 }
 
 static inline size_t snapshot_scope_socket(size_t socket) { return scope_of_socket(socket); }

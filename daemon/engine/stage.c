@@ -152,7 +152,7 @@ void stage_fill(struct stage *stage, struct snapshot *snapshot) {
 void stage_mark_yielded(struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
-        for (size_t m = 0; m < layout->n_metrics; m++)
+        for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++)
             snapshot->absent[snapshot_state(layout, scope, m)] =
                 plan_metric_planned(&layout->plan->metrics[m]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
 }

@@ -162,7 +162,7 @@ int collected_take(struct collected *collected, struct view *view, const struct 
         return r;
     collected->plan += !collected->last || collected->last->layout != layout;
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
-        for (size_t m = 0; m < layout->n_metrics; m++)
+        for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++)
             take_metric(collected, snapshot, scope, m);
     if (collected->n++ == 0)
         collected->start_ns = snapshot->start_ns;
@@ -280,7 +280,7 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     if (!out)
         return NULL;
     const struct snapshot_layout *layout = out->layout;
-    size_t n_states = layout->n_scopes * layout->n_metrics;
+    size_t n_states = snapshot_n_states(layout);
     memcpy(out->values, collected->last->values, layout->n_values * sizeof *out->values);
     memcpy(out->absent, collected->last->absent, n_states);
     memcpy(out->trust, collected->last->trust, n_states);
@@ -289,7 +289,7 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     out->start_ns = collected->start_ns;
     out->end_ns = collected->end_ns;
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
-        for (size_t m = 0; m < layout->n_metrics; m++)
+        for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++)
             write_metric(collected, out, scope, m);
     write_totals(collected, out);
     if (bound_fill(out) < 0)

@@ -8,10 +8,12 @@ simulated series, intervals, and how long an alert's condition must hold.
 """
 
 import contextlib
+import math
 import os
 import re
 import subprocess
 import tempfile
+import time
 
 import grafana
 import e2e
@@ -29,6 +31,7 @@ HELD = "10s"  # in place of the minutes for which an alert's condition must hold
 TOLERANCE = 0.002  # 0.2 points of pipeline slots
 GROUP_TOLERANCE = 0.003  # of six to eleven hosts: their error is larger than that of all of them
 YOUNG_TOLERANCE = 0.005  # of rates over five minutes after one
+ATTEMPTS = 40  # at that, 3 seconds apart
 CAPACITY_TOLERANCE = 0.005  # of the peak: windows begin and end within a round
 # What the first commit with /metrics exported for the demo, 75 s after its start: version 0.1.0 as of 2026-11-21
 SAVED = os.path.join(ROOT, "tests/data/fleet/metrics-0.1.0.txt")
@@ -139,13 +142,16 @@ def setting():
     return SETTING
 
 
-def compare(asked, truth, tolerance=TOLERANCE):
-    """The largest difference of shares by category from the truth; fails above the tolerance."""
-    found = {labels["category"]: value for labels, value in asked}
-    assert found.keys() == truth.keys(), (found, truth)
-    worst = max(abs(found[category] - truth[category]) for category in truth)
-    assert worst <= tolerance, f"{worst * 100:.2f} points off: {found}, in truth {truth}"
-    return worst
+def compare(ask, truth, tolerance=TOLERANCE):
+    """The largest difference of shares by category from the truth. A busy machine scrapes late, and rate() extrapolates what it has not
+    seen: what is right within two minutes is right."""
+    for _ in range(ATTEMPTS):
+        found = {labels["category"]: value for labels, value in ask()}
+        worst = max(abs(found.get(category, math.inf) - truth[category]) for category in truth)
+        if found.keys() == truth.keys() and worst <= tolerance:
+            return worst
+        time.sleep(3)
+    raise AssertionError(f"{worst * 100:.2f} points off: {found}, in truth {truth}")
 
 
 def shares(selector=""):
@@ -156,9 +162,7 @@ def shares(selector=""):
 
 def test_shares_of_the_fleet_are_the_truth():
     setting().wait_scraped()
-    raw = setting().prometheus.query(shares())
-    recorded = setting().prometheus.query(JOB_SHARES)
-    worst = max(compare(raw, setting().truth()), compare(recorded, setting().truth()))
+    worst = max(compare(lambda: setting().prometheus.query(promql), setting().truth()) for promql in (shares(), JOB_SHARES))
     means = {labels["category"]: value for labels, value in
              setting().prometheus.query(f"avg by (category) (instance_{JOB_SHARES.removeprefix('job_')})")}
     truth = setting().truth()
@@ -178,10 +182,10 @@ def test_shares_of_each_role_and_cpu_model_are_the_truth():
     worst = 0
     for role, spec in groups:
         found = setting().addresses_of_group(role, spec)
-        raw = setting().prometheus.query(shares(f',instance=~"{"|".join(found)}"'))
-        worst = max(worst, compare(raw, setting().truth(role, spec), GROUP_TOLERANCE))
-        recorded = setting().prometheus.query(f'role_model_category:topdownd_pipeline_slots:share5m{{role="{role}",spec="{spec}"}}')
-        compare(recorded, setting().truth(role, spec), YOUNG_TOLERANCE)
+        raw = shares(f',instance=~"{"|".join(found)}"')
+        worst = max(worst, compare(lambda: setting().prometheus.query(raw), setting().truth(role, spec), GROUP_TOLERANCE))
+        recorded = f'role_model_category:topdownd_pipeline_slots:share5m{{role="{role}",spec="{spec}"}}'
+        compare(lambda: setting().prometheus.query(recorded), setting().truth(role, spec), YOUNG_TOLERANCE)
     return f"{len(groups)} groups, at most {worst * 100:.2f} points off"
 
 
@@ -241,8 +245,8 @@ def test_every_query_of_the_fleets_page_runs():
     setting().wait_scraped()
     empty = 0
     for promql in asked:
-        found = setting().prometheus.query(promql)
-        assert found or MAY_BE_EMPTY.search(promql), promql
+        may_be_empty = MAY_BE_EMPTY.search(promql)
+        found = setting().prometheus.query(promql) if may_be_empty else e2e.wait_for(lambda: setting().prometheus.query(promql), promql)
         empty += not found
     return f"{len(asked)} queries, {empty} of them with nothing to say here"
 
@@ -284,7 +288,7 @@ def test_all_that_is_scraped_arrives_by_remote_write():
     lost = re.findall(r"^prometheus_remote_storage_samples_(?:failed|dropped)_total{.*} (\S+)$", agents, re.M)
     assert lost and not any(map(float, lost)), lost
     e2e.wait_for(lambda: (setting().receiver.value('min(count_over_time(up[1h]))') or 0) >= SCRAPES, "as many samples")
-    worst = compare(setting().receiver.query(shares()), setting().truth())
+    worst = compare(lambda: setting().receiver.query(shares()), setting().truth())
     return f"{len(series(setting().receiver))} families of hosts, shares at most {worst * 100:.2f} points off"
 
 
@@ -292,10 +296,10 @@ def test_a_host_of_version_0_1_0_is_one_of_the_fleet():
     setting().wait_scraped()
     host = f'instance="{setting().saved_address()}"'
     assert setting().prometheus.value(f'topdownd_build_info{{{host},version="0.1.0"}}') == 1
-    shares = setting().prometheus.query(f"instance_category:topdownd_pipeline_slots:share5m{{{host}}}")
-    compare(shares, fleet.true_shares([setting().saved.slots()]))
+    shares_of_host = f"instance_category:topdownd_pipeline_slots:share5m{{{host}}}"
+    compare(lambda: setting().prometheus.query(shares_of_host), fleet.true_shares([setting().saved.slots()]))
     for record in ("instance:topdownd_effective_capacity:ratio5m", "instance:topdownd_headroom:ratio5m", "instance:topdownd_covered_cpu:ratio5m"):
-        assert setting().prometheus.value(f"{record}{{{host}}}") is not None, record
+        e2e.wait_for(lambda: setting().prometheus.value(f"{record}{{{host}}}") is not None, record)
     # what 0.1.0 did not have is absent, and nothing is made up for it
     assert setting().prometheus.value(f"count(topdownd_bound_info{{{host}}})") is None
 

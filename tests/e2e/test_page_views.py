@@ -75,7 +75,7 @@ def page(_):
 
 def settled(tab):
     """Until the tab of the address has drawn what it needs."""
-    tab.wait("""((id) => document.getElementById('main').dataset.view === id && document.querySelector('main .card') && document.fonts.status === 'loaded' &&
+    tab.wait("""((id) => document.getElementById('main').dataset.view === id && document.querySelector('main .card') && document.querySelector('main h1') && document.fonts.status === 'loaded' &&
                 !/Nothing has been read yet/.test(document.getElementById('main').textContent))(location.hash.slice(1).split('?')[0])""", "the view")
 
 

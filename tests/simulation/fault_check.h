@@ -26,16 +26,12 @@ static inline struct scenario_rival *add_rival(struct pipeline *p, enum scenario
     return rival;
 }
 
-static inline double scope_value(const struct pipeline *p, size_t field_of_scope_0, size_t scope) {
-    return p->snapshot->values[scope * p->layout->scope_stride + field_of_scope_0];
-}
-
 static inline double covered(const struct pipeline *p, size_t scope) {
-    return scope_value(p, snapshot_covered(p->layout, 0), scope);
+    return p->snapshot->values[snapshot_covered(p->layout, scope)];
 }
 
 static inline double uncovered(const struct pipeline *p, size_t scope, enum uncovered reason) {
-    return scope_value(p, snapshot_uncovered(p->layout, 0, reason), scope);
+    return p->snapshot->values[snapshot_uncovered(p->layout, scope, reason)];
 }
 
 static inline double elapsed_seconds(const struct pipeline *p) {

@@ -302,8 +302,9 @@ static void assert_did_not_fall(double after, double before, const char *what, s
 static void assert_no_scope_fell(const struct snapshot *before, const struct snapshot *after) {
     const struct snapshot_layout *layout = after->layout;
     assert_int_equal(layout->scope_stride, before->layout->scope_stride);
+    assert_int_equal(layout->cpu_stride, before->layout->cpu_stride);
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
-        for (size_t i = snapshot_numerator(layout, scope, 0); i < (scope + 1) * layout->scope_stride; i++)
+        for (size_t i = snapshot_numerator(layout, scope, 0); i <= snapshot_guest(layout, scope); i++)
             assert_did_not_fall(after->values[i], before->values[i], "value", i);
 }
 
@@ -492,7 +493,7 @@ double pipeline_uncovered(const struct pipeline *p, enum uncovered reason) {
 void assert_gauges_true(const struct pipeline *p, size_t scope, double relative) {
     const struct snapshot *snapshot = p->snapshot;
     const struct plan *plan = snapshot->layout->plan;
-    for (size_t m = 0; m < plan->n_metrics; m++) {
+    for (size_t m = 0; m < snapshot_n_metrics(snapshot->layout, scope); m++) {
         double value = snapshot->values[snapshot_metric(snapshot->layout, scope, m)];
         if (plan->metrics[m].unit >= 0)
             assert_near(value, pipeline_truth(p, scope, m, snapshot->start_ns, snapshot->end_ns), relative,
@@ -505,7 +506,7 @@ void assert_gauges_true(const struct pipeline *p, size_t scope, double relative)
 }
 
 void assert_gauges_absent(const struct pipeline *p, size_t scope, enum absent reason) {
-    for (size_t m = 0; m < p->plan->n_metrics; m++) {
+    for (size_t m = 0; m < snapshot_n_metrics(p->layout, scope); m++) {
         assert_true(isnan(p->snapshot->values[snapshot_metric(p->layout, scope, m)]));
         assert_int_equal(p->snapshot->absent[snapshot_state(p->layout, scope, m)], reason);
     }

@@ -157,8 +157,8 @@ static void assert_same_values(const struct snapshot *live, const struct snapsho
         if (!same_bits(live->values[i], replayed->values[i]))
             fail_msg("round %zu, value %zu: live %.17g, replayed %.17g", round, i, live->values[i],
                      replayed->values[i]);
-    assert_memory_equal(live->absent, replayed->absent, layout->n_scopes * layout->n_metrics);
-    assert_memory_equal(live->trust, replayed->trust, layout->n_scopes * layout->n_metrics);
+    assert_memory_equal(live->absent, replayed->absent, snapshot_n_states(layout));
+    assert_memory_equal(live->trust, replayed->trust, snapshot_n_states(layout));
     assert_int_equal(live->sequence, replayed->sequence);
     assert_int_equal(live->start_ns, replayed->start_ns);
     assert_int_equal(live->end_ns, replayed->end_ns);

@@ -105,7 +105,7 @@ static void test_a_constant_load_has_intervals_of_its_resolution(void **state) {
     pipeline_start(&p, SECOND_NS / 5, SEED, DEFAULT_GROUPS);
     pipeline_run(&p, LEARN_ROUNDS);
     for (size_t scope = 0; scope < p.layout->n_scopes; scope++) {
-        for (size_t m = 0; m < p.layout->n_metrics; m++) {
+        for (size_t m = 0; m < snapshot_n_metrics(p.layout, scope); m++) {
             const double *values = p.snapshot->values;
             double value = values[snapshot_metric(p.layout, scope, m)];
             assert_true(values[snapshot_low(p.layout, scope, m)] <= value);

@@ -49,7 +49,7 @@ static void load_guests(struct pipeline *p, enum scenario_rival_kind kind, doubl
 static double level1_sum(const struct pipeline *p, size_t scope) {
     double sum = 0;
     for (size_t i = 0; i < p->layout->n_level1; i++)
-        sum += scope_value(p, snapshot_category(p->layout, 0, i), scope);
+        sum += p->snapshot->values[snapshot_category(p->layout, scope, i)];
     return sum;
 }
 
@@ -67,7 +67,7 @@ static void check_ninety_percent(enum scenario_rival_kind kind) {
         assert_totals_true(&p, scope, 0.02); // of a beat of slots and period
         assert_near(level1_sum(&p, scope), pipeline_true_sum(&p, scope, &slots, p.start_ns, p.snapshot->end_ns), 0.02,
                     "pipeline slots");
-        assert_near(level1_sum(&p, scope), scope_value(&p, snapshot_pipeline_slots(p.layout, 0), scope), 1e-9,
+        assert_near(level1_sum(&p, scope), p.snapshot->values[snapshot_pipeline_slots(p.layout, scope)], 1e-9,
                     "sum of categories");
     }
     assert_gauges_true(&p, 0, 0.02);
@@ -85,6 +85,10 @@ static void test_a_cpu_nine_tenths_in_a_guest_shows_what_the_host_did_beside_it(
     check_ninety_percent(RIVAL_GUEST);
 }
 
+static double guest_seconds(const struct pipeline *p, size_t scope) {
+    return p->snapshot->values[snapshot_guest(p->layout, scope)];
+}
+
 static void test_what_guests_took_is_told_by_cpu_socket_and_host(void **state) {
     (void)state;
     struct pipeline p;
@@ -93,17 +97,16 @@ static void test_what_guests_took_is_told_by_cpu_socket_and_host(void **state) {
     start(&p);
     pipeline_run(&p, 1);
     pipeline_run_until(&p, 60);
-    size_t guest = snapshot_guest(p.layout, 0);
     double one = SHARE * elapsed_seconds(&p);
     for (unsigned cpu = 0; cpu < 8; cpu++) // the first account has nothing before it
-        assert_near(scope_value(&p, guest, snapshot_scope_cpu(p.layout, cpu)), cpu < 4 ? one : 0, 0.05, "of a CPU");
-    double of_cpu_0 = scope_value(&p, guest, snapshot_scope_cpu(p.layout, 0));
-    assert_near(scope_value(&p, guest, snapshot_scope_socket(0)), 4 * of_cpu_0, 1e-9, "of the first socket");
-    assert_true(scope_value(&p, guest, snapshot_scope_socket(1)) == 0);
-    assert_near(scope_value(&p, guest, 0), 4 * of_cpu_0, 1e-9, "of the host");
+        assert_near(guest_seconds(&p, snapshot_scope_cpu(p.layout, cpu)), cpu < 4 ? one : 0, 0.05, "of a CPU");
+    double of_cpu_0 = guest_seconds(&p, snapshot_scope_cpu(p.layout, 0));
+    assert_near(guest_seconds(&p, snapshot_scope_socket(0)), 4 * of_cpu_0, 1e-9, "of the first socket");
+    assert_true(guest_seconds(&p, snapshot_scope_socket(1)) == 0);
+    assert_near(guest_seconds(&p, 0), 4 * of_cpu_0, 1e-9, "of the host");
     pipeline_replan(&p); // totals go on
     pipeline_run(&p, 1);
-    assert_true(scope_value(&p, guest, 0) >= 4 * of_cpu_0);
+    assert_true(guest_seconds(&p, 0) >= 4 * of_cpu_0);
     pipeline_stop(&p);
 }
 
@@ -114,7 +117,7 @@ static void test_where_nobody_tells_of_guests_there_is_no_value(void **state) {
     start(&p);
     pipeline_run(&p, 2);
     for (size_t scope = 0; scope < p.layout->n_scopes; scope++)
-        assert_true(isnan(scope_value(&p, snapshot_guest(p.layout, 0), scope)));
+        assert_true(isnan(p.snapshot->values[snapshot_guest(p.layout, scope)]));
     pipeline_stop(&p);
 }
 
@@ -161,7 +164,7 @@ static void test_a_recording_has_what_guests_took(void **state) {
     pipeline_start(&p, SECOND_NS / 5, 1, (const char *const[]){"stage_1", "General", NULL});
     taped_begin(&taped, &p);
     taped_run(&taped, &p, 12);
-    assert_true(scope_value(&p, snapshot_guest(p.layout, 0), 0) > 0);
+    assert_true(p.snapshot->values[snapshot_guest(p.layout, 0)] > 0);
     taped_assert_plays(&taped, 12);
     taped_end(&taped);
     pipeline_stop(&p);

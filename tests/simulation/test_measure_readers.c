@@ -115,7 +115,7 @@ static void expect_same_values(const struct snapshot *one, const struct snapshot
         values[snapshot_level1_error(layout, scope)] = one->values[snapshot_level1_error(layout, scope)];
     }
     assert_memory_equal(values, one->values, layout->n_values * sizeof *values);
-    assert_memory_equal(one->absent, other->absent, layout->n_scopes * layout->n_metrics);
+    assert_memory_equal(one->absent, other->absent, snapshot_n_states(layout));
     assert_memory_equal(one->trust, other->trust, snapshot_state(layout, snapshot_scope_cpu(layout, 0), 0));
 }
 

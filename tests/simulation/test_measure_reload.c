@@ -221,7 +221,7 @@ static void test_what_cannot_be_prepared_changes_nothing(void **state) {
     setup_deinit(r.next);
     assert_ptr_equal(measuring_plan(&r.m), plan);
     struct snapshot *after = totals(&r);
-    for (size_t i = 0; i < before->layout->n_scopes * before->layout->scope_stride; i++)
+    for (size_t i = 0; i < snapshot_windows(before->layout, 0, (enum window_result)0); i++)
         assert_true(before->values[i] == after->values[i] || (isnan(before->values[i]) && isnan(after->values[i])));
     measuring_run_until(&r.m, 20);
     assert_true(total(r.m.snapshot, "branch_mpki") > total(before, "branch_mpki"));

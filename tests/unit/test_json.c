@@ -235,7 +235,7 @@ static void test_a_poor_interval_says_why(void **state) {
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
-    for (size_t i = 0; i < host.layout->n_scopes * host.layout->n_metrics; i++)
+    for (size_t i = 0; i < snapshot_n_states(host.layout); i++)
         snapshot_set_trust(snapshot, i, ESTIMATE_POOR, ESTIMATE_SLEPT);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         cJSON *root = render_snapshot(&host, snapshot, kinds[k]);

@@ -9,7 +9,7 @@ static struct topology *two_sockets(void) {
     return build_topology(cpus, N_OF(cpus));
 }
 
-static struct catalog *some_metrics(void) {
+static struct catalog_builder *some_metrics_builder(void) {
     struct catalog_builder *builder = empty_builder();
     level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
     metric_of(builder, "cd", "C / D", NULL);
@@ -17,6 +17,17 @@ static struct catalog *some_metrics(void) {
     metric_of(builder, "wide", "(F + G + H) / I", NULL);
     group_of(builder, "L1", "frontend_bound backend_bound");
     group_of(builder, "Rest", "cd de wide");
+    return builder;
+}
+
+static struct catalog *some_metrics(void) { return catalog_builder_finish(some_metrics_builder()); }
+
+// And what two actions could win, one of which is selected.
+static struct catalog *some_bounds(void) {
+    struct catalog_builder *builder = some_metrics_builder();
+    metric_of(builder, "opportunity_locks", "min(backend_bound / 100, cd)", "share of slots");
+    metric_of(builder, "opportunity_smt", "min(frontend_bound / 100, cd)", "share of slots");
+    group_of(builder, "Bound", "opportunity_smt");
     return catalog_builder_finish(builder);
 }
 
@@ -38,7 +49,7 @@ static void count(struct census *census, size_t offset) {
 }
 
 static void count_scope(struct census *census, const struct snapshot_layout *layout, size_t scope) {
-    for (size_t m = 0; m < layout->n_metrics; m++) {
+    for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++) {
         count(census, snapshot_metric(layout, scope, m));
         count(census, snapshot_rate_above(layout, scope, m));
         count(census, snapshot_standard_error(layout, scope, m));
@@ -96,6 +107,7 @@ static void check_layout(const struct snapshot_layout *layout) {
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
         count_scope(&census, layout, scope);
     count_host(&census, layout);
+    count(&census, layout->n_values - 1); // of what single CPUs lack
     for (size_t i = 0; i < layout->n_values; i++)
         assert_int_equal(census.seen[i], 1);
     free(census.seen);
@@ -114,6 +126,30 @@ static void test_every_value_has_one_place_and_every_place_one_value(void **stat
                 assert_null(snapshot_layout_unref(layout));
             }
     assert_null(snapshot_layout_unref(NULL));
+    catalog_free(catalog);
+}
+
+static void test_single_cpus_lack_the_bounds_that_nobody_selected(void **state) {
+    (void)state;
+    struct catalog *catalog = some_bounds();
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
+    size_t last = layout->n_metrics - 1;
+    assert_int_equal(layout->n_metrics, 7);
+    assert_int_equal(layout->n_cpu_metrics, 6);
+    assert_string_equal(catalog->metrics[layout->plan->metrics[last].metric].name, "opportunity_locks");
+    check_layout(layout);
+    for (size_t cpu = 0; cpu < 4; cpu++) {
+        size_t scope = snapshot_scope_cpu(layout, cpu), nothing = layout->n_values - 1;
+        assert_int_equal(snapshot_metric(layout, scope, last), nothing);
+        assert_int_equal(snapshot_rate_above(layout, scope, last), nothing);
+        assert_int_equal(snapshot_high(layout, scope, last), nothing);
+        assert_int_equal(snapshot_share_of_time(layout, scope, last), nothing);
+        assert_int_equal(snapshot_numerator(layout, scope, last), nothing);
+        assert_int_equal(snapshot_denominator(layout, scope, last), nothing);
+        assert_int_equal(snapshot_state(layout, scope, last), snapshot_n_states(layout));
+    }
+    assert_int_equal(snapshot_n_states(layout), 3 * 7 + 4 * 6);
+    snapshot_layout_unref(layout);
     catalog_free(catalog);
 }
 
@@ -183,7 +219,7 @@ static void test_a_new_snapshot_holds_no_value(void **state) {
     assert_int_equal(snapshot->sequence, 0);
     for (size_t i = 0; i < layout->n_values; i++)
         assert_true(isnan(snapshot->values[i]));
-    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+    for (size_t i = 0; i < snapshot_n_states(layout); i++)
         assert_true(snapshot->absent[i] == ABSENT_NO_ROUND && snapshot_quality(snapshot, i) == ESTIMATE_NONE);
     snapshot_unref(snapshot);
     snapshot_layout_unref(layout);
@@ -213,7 +249,7 @@ static void test_a_stale_snapshot_has_no_intervals_either(void **state) {
     struct snapshot *snapshot = snapshot_new(layout);
     for (size_t i = 0; i < layout->n_values; i++)
         snapshot->values[i] = 1;
-    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+    for (size_t i = 0; i < snapshot_n_states(layout); i++)
         snapshot_set_trust(snapshot, i, ESTIMATE_GOOD, ESTIMATE_SURE);
     struct snapshot *stale = snapshot_stale(snapshot);
     assert_non_null(stale);
@@ -274,6 +310,7 @@ static void test_reasons_have_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_value_has_one_place_and_every_place_one_value),
+        cmocka_unit_test(test_single_cpus_lack_the_bounds_that_nobody_selected),
         cmocka_unit_test(test_a_layout_has_a_scope_for_the_host_each_socket_and_each_cpu),
         cmocka_unit_test(test_what_does_not_fit_now_keeps_its_places_for_when_it_does),
         cmocka_unit_test(test_a_layout_lives_as_long_as_a_snapshot_of_it),
