@@ -54,6 +54,7 @@ enum { PMU_EVENT_KERNEL_BYTES = 2048 };
 // The first member of every driver's own struct.
 struct pmu {
     const struct pmu_ops *ops;
+    struct busy_clock *busy_clock; // of the simulated CPUs, the driver's own; NULL: what the kernel says holds
     size_t n_events;     // open now, each with a file descriptor; the driver counts them and what it adds to them
     uint64_t more_calls; // to the kernel so far, beyond one for each function call and each event to be opened
 };

@@ -18,17 +18,22 @@
 // The sampler opens groups at the pace of collectors/pmu/pace.h. The first round begins when all groups are open; later
 // the sampler reopens groups beside the rotation.
 
+enum { NS_A_MILLISECOND = 1000000 };
+
 struct sampler {
     const struct plan *plan;
     const struct topology *topology;
     struct busy_clock *busy_clock;  // NULL: not known
     struct busy_clock *guest_clock; // NULL: nobody asks
+    struct busy_clock *told_clock;  // NULL: nobody asks
     struct schedule schedule;
     struct channels *channels;
     struct sampler_core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     uint64_t *busy_ns;            // [cpu]: at the last edge; then at this one; then at the last change
     bool busy_known;              // at the last edge
+    uint64_t *told_ns;            // [cpu]: at the last readings; then at these
+    bool told_known;              // at the last readings
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
     uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
@@ -72,14 +77,17 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
     s->guest_clock = request->guests ? request->busy_clock : NULL;
+    s->told_clock = request->told_clock;
     s->tick = request->first_round * s->schedule.n_ticks;
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
     s->busy_ns = calloc(3 * topology->n_cpus, sizeof *s->busy_ns);
+    s->told_ns = calloc(2 * topology->n_cpus, sizeof *s->told_ns);
     s->channels = channels_new(plan, topology, request->pmu);
     s->readings = readings_new(plan, topology);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->readings || make_cores(s) < 0) {
+    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->told_ns || !s->channels || !s->readings ||
+        make_cores(s) < 0) {
         sampler_free(s);
         return -ENOMEM;
     }
@@ -96,6 +104,7 @@ struct sampler *sampler_free(struct sampler *s) {
     if (!s)
         return NULL;
     readings_free(s->readings);
+    free(s->told_ns);
     free(s->busy_ns);
     free(s->orders);
     free(s->core_cpus);
@@ -257,9 +266,36 @@ static void read_guests(struct sampler *s) {
     s->readings->guests_known = guest_ns && s->guest_clock->take_guests(s->guest_clock, s->topology, guest_ns);
 }
 
+// The clock has been read at this edge where cores are held for it.
+static bool read_told_clock(struct sampler *s, uint64_t now_ns, uint64_t *now) {
+    size_t n = s->topology->n_cpus;
+    if (s->told_clock != s->busy_clock || !s->busy_known)
+        return s->told_clock && s->told_clock->read(s->told_clock, s->topology, now_ns, now);
+    memcpy(now, s->busy_ns, n * sizeof *now);
+    return true;
+}
+
+static uint64_t whole_milliseconds(uint64_t ns) { return ns - ns % NS_A_MILLISECOND; }
+
+// Tells for how long each CPU was busy since the last readings. What is left of a millisecond is told the next time.
+static void read_busy(struct sampler *s, uint64_t now_ns) {
+    size_t n = s->topology->n_cpus;
+    uint64_t *before = s->told_ns, *now = s->told_ns + n;
+    uint64_t *busy_ns = s->told_clock ? readings_busy(s->readings, n) : NULL;
+    bool known = busy_ns && read_told_clock(s, now_ns, now), since = s->told_known;
+    s->told_known = known;
+    s->readings->busy_known = known && since;
+    for (size_t cpu = 0; cpu < n && known; cpu++) {
+        bool online = now[cpu] != BUSY_CLOCK_OFFLINE && before[cpu] != BUSY_CLOCK_OFFLINE;
+        busy_ns[cpu] = online && since ? whole_milliseconds(now[cpu]) - whole_milliseconds(before[cpu]) : 0;
+    }
+    memcpy(before, now, known ? n * sizeof *now : 0);
+}
+
 static void end_readings(struct sampler *s, uint64_t now_ns) {
     channels_retry(s->channels);
     read_guests(s);
+    read_busy(s, now_ns);
     s->readings->end_ns = now_ns;
     s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
     s->error = channels_take_error(s->channels);
@@ -310,6 +346,7 @@ static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
     readings_begin(s->readings, s->readings->round, now_ns);
     s->readings->by_core = true;
+    s->told_known = s->told_clock && s->told_clock->read(s->told_clock, s->topology, now_ns, s->told_ns);
     standing_start(s->channels, s->plan, s->topology);
     pass_cores(s, false, now_ns);
     s->edge_ns = now_ns + (s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns);

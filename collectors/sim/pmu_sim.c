@@ -9,12 +9,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "collectors/host/busy_clock.h"
 #include "collectors/sim/sim_cpu.h"
 
 struct pmu_sim {
     struct pmu pmu;
+    struct busy_clock busy_clock;
     const struct scenario *scenario;
     const struct catalog *catalog;
     uint64_t epoch_ns, now_ns; // now_ns is counted from the epoch
@@ -22,6 +25,10 @@ struct pmu_sim {
     bool *filtered;            // by event: it happens, and is never counted
     struct sim_cpu *cpus;
     size_t n_cpus;
+    struct awake {
+        uint64_t until_ns; // from the epoch
+        double seconds;
+    } * awake; // [cpu]
     struct handle {
         struct sim_group *group; // NULL: free
         struct sim_cpu *cpu;
@@ -147,6 +154,7 @@ static void sim_free(struct pmu *pmu) {
     for (size_t i = 0; i < sim->n_cpus; i++)
         sim_cpu_deinit(&sim->cpus[i]);
     free(sim->cpus);
+    free(sim->awake);
     free(sim->filtered);
     for (size_t i = 0; sim->loads && i <= sim->scenario->n_loads; i++)
         sim_load_free(sim->loads[i]);
@@ -240,25 +248,6 @@ static int make_cpus(struct pmu_sim *sim) {
     return 0;
 }
 
-int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, uint64_t epoch_ns,
-                const char **unknown_event, struct pmu **out) {
-    struct pmu_sim *sim = calloc(1, sizeof *sim);
-    if (!sim)
-        return -ENOMEM;
-    *sim = (struct pmu_sim){.pmu.ops = &ops, .scenario = scenario, .catalog = catalog, .epoch_ns = epoch_ns};
-    int r = make_loads(sim, unknown_event);
-    if (r == 0)
-        r = mark_filtered(sim, unknown_event);
-    if (r == 0)
-        r = make_cpus(sim);
-    if (r < 0) {
-        sim_free(&sim->pmu);
-        return r;
-    }
-    *out = &sim->pmu;
-    return 0;
-}
-
 // The part of a socket that a core lies in, numbered over all sockets; -1: the scenario does not tell.
 static int part_of(const struct scenario *scenario, unsigned parts_per_socket, unsigned core) {
     unsigned socket = core / scenario->cores_per_socket, within = core % scenario->cores_per_socket;
@@ -305,20 +294,22 @@ int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selec
     return r;
 }
 
-// Time passes beside a guest, too.
-static bool hinders(enum scenario_rival_kind kind, unsigned event) {
+// Time passes beside a guest, too, and the kernel takes the guest for a task that runs.
+static bool hinders(const struct pmu_sim *sim, enum scenario_rival_kind kind, unsigned event) {
     bool guest = kind == RIVAL_GUEST || kind == RIVAL_MEDIATED;
-    return kind == RIVAL_OFFLINE || (guest && event != CATALOG_CPU_SECONDS);
+    return kind == RIVAL_OFFLINE ||
+           (guest && event != CATALOG_CPU_SECONDS && event != SIM_AWAKE(sim->catalog->n_events));
 }
 
 // True if the event cannot happen at `now_ns`, as the CPU is offline or a guest's. *until_ns is the earliest time at
 // which that may change.
-static bool is_away(const struct sim_cpu *cpu, unsigned event, uint64_t now_ns, uint64_t *until_ns) {
+static bool is_away(const struct pmu_sim *sim, const struct sim_cpu *cpu, unsigned event, uint64_t now_ns,
+                    uint64_t *until_ns) {
     bool away = false;
     *until_ns = UINT64_MAX;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
         const struct sim_rival *rival = &cpu->rivals[i];
-        if (!hinders(rival->kind, event))
+        if (!hinders(sim, rival->kind, event))
             continue;
         away |= sim_window_active(&rival->window, now_ns);
         uint64_t next_ns = sim_window_next_ns(&rival->window, now_ns);
@@ -327,20 +318,79 @@ static bool is_away(const struct sim_cpu *cpu, unsigned event, uint64_t now_ns, 
     return away;
 }
 
+// Adds how often the event happened on the CPU between two times from the epoch.
+static void count_between(const struct pmu_sim *sim, const struct sim_cpu *cpu, unsigned event, uint64_t from_ns,
+                          uint64_t to_ns, struct sim_count *count) {
+    uint64_t next_ns;
+    for (uint64_t at_ns = from_ns; at_ns < to_ns; at_ns = next_ns) {
+        bool away = is_away(sim, cpu, event, at_ns, &next_ns);
+        next_ns = next_ns < to_ns ? next_ns : to_ns;
+        if (!away)
+            sim_load_count(cpu->load, cpu->load_phase_ns + at_ns, cpu->load_phase_ns + next_ns, &event, 1, count);
+    }
+}
+
 double pmu_sim_truth(const struct pmu *pmu, unsigned cpu, unsigned event, uint64_t from_ns, uint64_t to_ns) {
     const struct pmu_sim *sim = (const struct pmu_sim *)pmu;
     assert(cpu < sim->n_cpus && event < sim->catalog->n_events && from_ns >= sim->epoch_ns && from_ns <= to_ns);
-    const struct sim_cpu *simulated = &sim->cpus[cpu];
     struct sim_count count = {0};
-    uint64_t end_ns = to_ns - sim->epoch_ns, next_ns;
-    for (uint64_t at_ns = from_ns - sim->epoch_ns; at_ns < end_ns; at_ns = next_ns) {
-        bool away = is_away(simulated, event, at_ns, &next_ns);
-        next_ns = next_ns < end_ns ? next_ns : end_ns;
-        if (!away)
-            sim_load_count(simulated->load, simulated->load_phase_ns + at_ns, simulated->load_phase_ns + next_ns,
-                           &event, 1, &count);
-    }
+    count_between(sim, &sim->cpus[cpu], event, from_ns - sim->epoch_ns, to_ns - sim->epoch_ns, &count);
     return (double)count.whole + count.rest;
+}
+
+// ---- the kernel's times ----
+
+static bool is_offline(const struct sim_cpu *cpu, uint64_t now_ns) {
+    bool offline = false;
+    for (size_t i = 0; i < cpu->n_rivals && !offline; i++)
+        offline = cpu->rivals[i].kind == RIVAL_OFFLINE && sim_window_active(&cpu->rivals[i].window, now_ns);
+    return offline;
+}
+
+static bool read_busy(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns) {
+    struct pmu_sim *sim = (struct pmu_sim *)((char *)clock - offsetof(struct pmu_sim, busy_clock));
+    uint64_t at_ns = now_ns - sim->epoch_ns;
+    for (size_t i = 0; i < topology->n_cpus; i++) {
+        unsigned id = topology->cpus[i].id;
+        struct awake *awake = &sim->awake[id];
+        struct sim_count seconds = {0};
+        count_between(sim, &sim->cpus[id], SIM_AWAKE(sim->catalog->n_events), awake->until_ns, at_ns, &seconds);
+        awake->until_ns = at_ns;
+        awake->seconds += (double)seconds.whole + seconds.rest;
+        busy_ns[i] = is_offline(&sim->cpus[id], at_ns) ? BUSY_CLOCK_OFFLINE : (uint64_t)(awake->seconds * 1e9);
+    }
+    return true;
+}
+
+static int make_busy_clock(struct pmu_sim *sim) {
+    bool told = true;
+    for (size_t i = 0; i < sim->scenario->n_loads; i++)
+        told = told && sim_load_tells_awake(sim->loads[i]);
+    sim->awake = calloc(sim->n_cpus + 1, sizeof *sim->awake);
+    sim->busy_clock = (struct busy_clock){.read = read_busy};
+    sim->pmu.busy_clock = told ? &sim->busy_clock : NULL;
+    return sim->awake ? 0 : -ENOMEM;
+}
+
+int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, uint64_t epoch_ns,
+                const char **unknown_event, struct pmu **out) {
+    struct pmu_sim *sim = calloc(1, sizeof *sim);
+    if (!sim)
+        return -ENOMEM;
+    *sim = (struct pmu_sim){.pmu.ops = &ops, .scenario = scenario, .catalog = catalog, .epoch_ns = epoch_ns};
+    int r = make_loads(sim, unknown_event);
+    if (r == 0)
+        r = mark_filtered(sim, unknown_event);
+    if (r == 0)
+        r = make_cpus(sim);
+    if (r == 0)
+        r = make_busy_clock(sim);
+    if (r < 0) {
+        sim_free(&sim->pmu);
+        return r;
+    }
+    *out = &sim->pmu;
+    return 0;
 }
 
 uint64_t pmu_sim_interrupts(const struct pmu *pmu, unsigned cpu) {

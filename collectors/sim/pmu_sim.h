@@ -14,7 +14,8 @@
 
 // The catalog and the scenario are borrowed. The host's time begins at epoch_ns. A host with several core types has one
 // such PMU for each. Returns 0, -ENOMEM, or -EINVAL with the event's name in `unknown_event` if the catalog lacks an
-// event or its rate is invalid (negative, not finite, above 1e13).
+// event or its rate is invalid (negative, not finite, above 1e13). Its busy clock knows the loads' shares of time
+// awake, guests included; there is none if a load does not tell them.
 int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, uint64_t epoch_ns,
                 const char **unknown_event, struct pmu **out);
 

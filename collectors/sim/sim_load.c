@@ -15,14 +15,16 @@
 #include "collectors/sim/sim_time.h"
 
 struct sim_load {
-    size_t n_events, n_segments;
+    size_t n_columns, n_segments; // the catalog's events and SIM_AWAKE
+    bool tells_awake;
     uint64_t *at_ns; // n_segments + 1; the last is the period
-    double *rates;   // [row * n_events + event], n_segments + 1 rows
+    double *rates;   // [row * n_columns + event], n_segments + 1 rows
 };
 
 static int fill_row(const struct scenario_keyframe *keyframe, const struct catalog *catalog, double *row,
                     const char **event) {
     row[CATALOG_CPU_SECONDS] = 1;
+    row[SIM_AWAKE(catalog->n_events)] = keyframe->awake;
     for (size_t i = 0; i < keyframe->n_rates; i++) {
         const struct scenario_rate *rate = &keyframe->rates[i];
         int index = catalog_find_event(catalog, rate->event);
@@ -37,22 +39,24 @@ static int fill_row(const struct scenario_keyframe *keyframe, const struct catal
 
 int sim_load_new(const struct scenario_load *load, const struct catalog *catalog, const char **event,
                  struct sim_load **out) {
-    struct scenario_keyframe nothing = {0};
+    struct scenario_keyframe nothing = {.awake_told = true};
     const struct scenario_keyframe *keyframes = load ? load->keyframes : &nothing;
     size_t n = load ? load->n_keyframes : 1;
     assert(n > 0);
     struct sim_load *made = calloc(1, sizeof *made);
     if (!made)
         return -ENOMEM;
-    made->n_events = catalog->n_events;
+    made->n_columns = catalog->n_events + 1;
+    made->tells_awake = true;
     made->n_segments = n;
     made->at_ns = calloc(n + 1, sizeof *made->at_ns);
-    made->rates = calloc((n + 1) * catalog->n_events, sizeof *made->rates);
+    made->rates = calloc((n + 1) * made->n_columns, sizeof *made->rates);
     int r = made->at_ns && made->rates ? 0 : -ENOMEM;
     for (size_t i = 0; r == 0 && i <= n; i++) {
         made->at_ns[i] = i < n ? sim_ns(keyframes[i].at_seconds) : sim_ns(load ? load->period_seconds : 0);
         assert(n == 1 || i == 0 || made->at_ns[i] >= made->at_ns[i - 1]);
-        r = fill_row(&keyframes[i % n], catalog, made->rates + i * catalog->n_events, event);
+        r = fill_row(&keyframes[i % n], catalog, made->rates + i * made->n_columns, event);
+        made->tells_awake = made->tells_awake && keyframes[i % n].awake_told;
     }
     if (r < 0) {
         sim_load_free(made);
@@ -72,6 +76,8 @@ struct sim_load *sim_load_free(struct sim_load *load) {
     return NULL;
 }
 
+bool sim_load_tells_awake(const struct sim_load *load) { return load->tells_awake; }
+
 uint64_t sim_load_phase_ns(const struct sim_load *load, double seconds) {
     uint64_t period_ns = load->at_ns[load->n_segments];
     if (load->n_segments == 1 || !isfinite(seconds))
@@ -90,7 +96,7 @@ static void count_add(struct sim_count *count, double happened) {
 // Counts a stretch at a rate that lies `slope` (0 to 1) of the way from one row's to the next row's.
 static void count_at(const struct sim_load *load, size_t row, double slope, double seconds, const unsigned *events,
                      size_t n, struct sim_count *counts) {
-    const double *rates = load->rates + row * load->n_events, *next = rates + load->n_events;
+    const double *rates = load->rates + row * load->n_columns, *next = rates + load->n_columns;
     for (size_t i = 0; i < n; i++) {
         double rate = rates[events[i]] * (1 - slope) + next[events[i]] * slope;
         count_add(&counts[i], rate * seconds);

@@ -82,6 +82,8 @@ static void read_mix(struct scenario_reader *reader, const struct json_node *nod
         json_fail(node, "needs frequency_hz at the top level: a mix is per cycle");
     else if (json_is_object(&mix))
         read_rates(reader, &mix, utilisation * reader->frequency_hz, PER_CYCLE_MAX, keyframe);
+    keyframe->awake_told = true;
+    keyframe->awake = utilisation;
 }
 
 static void read_keyframe(struct scenario_reader *reader, const struct json_node *node,
@@ -98,6 +100,8 @@ static void read_keyframe(struct scenario_reader *reader, const struct json_node
         read_mix(reader, node, keyframe);
     else if (json_get_object(node, "rates", JSON_REQUIRED, &rates))
         read_rates(reader, &rates, 1, RATE_MAX, keyframe);
+    if (has_rates && !has_mix)
+        keyframe->awake_told = json_get_number(node, "utilisation", JSON_OPTIONAL, 0, 1, &keyframe->awake);
 }
 
 static void check_times(const struct json_node *keyframes, const struct scenario_load *load) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/block.h"
 #include "core/diagnosis/where.h"
@@ -12,6 +13,11 @@ struct around {
     struct where *where; // owned
     double *cycles;      // total of clock cycles, by CPU, when cores last ended a round
     double *ran;         // share of the busiest CPU's clock cycles since the round before, by CPU; NaN: not known
+    double *busy_total;  // that the kernel saw, in the snapshot before, by CPU; CPU seconds
+    double *busy_share;  // of the time since then, by CPU; NaN: not known
+    double busy_of_host; // likewise, of the CPUs that are online
+    uint64_t end_ns;     // of the snapshot before; 0: there was none
+    bool alone;          // no snapshot was before, and totals are of its own time
     double *awake;       // share of the time, or of those cycles, by CPU; NaN: neither is known
     // places of these metrics in the plan; -1: not measured
     int busy, hertz;
@@ -48,9 +54,43 @@ static void note_cycles(struct around *around, const struct snapshot *snapshot) 
         around->ran[c] = most > 0 ? around->ran[c] / most : (double)NAN;
 }
 
+static size_t n_online(const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    size_t n = layout->topology->n_cpus;
+    for (size_t s = 0; s < layout->topology->n_sockets; s++) {
+        double offline = snapshot->values[snapshot_offline(layout, s)];
+        n -= offline > 0 ? (size_t)offline : 0;
+    }
+    return n;
+}
+
+// What the kernel saw since the snapshot before, or in the time of one that is alone. Its clock has steps of 10 ms, so
+// a share may seem to be a little more than all.
+static void note_busy(struct around *around, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    uint64_t begin_ns = around->alone ? snapshot->start_ns : around->end_ns;
+    double seconds = begin_ns > 0 && snapshot->end_ns > begin_ns ? (double)(snapshot->end_ns - begin_ns) * 1e-9 : NAN;
+    double sum = 0;
+    for (size_t c = 0; c < layout->topology->n_cpus; c++) {
+        double total = snapshot->values[snapshot_busy(layout, snapshot_scope_cpu(layout, c))];
+        double share = (total - around->busy_total[c]) / seconds;
+        around->busy_share[c] = share > 1 ? 1 : share;
+        sum += around->busy_share[c];
+        around->busy_total[c] = total;
+    }
+    around->busy_of_host = sum / (double)n_online(snapshot);
+    around->end_ns = snapshot->end_ns;
+}
+
+// A CPU's share of the time awake, as the PMU counts it, else the kernel.
+static double busy_of(const struct around *around, const struct snapshot *snapshot, size_t cpu) {
+    double counted = of_cpu(snapshot, cpu, around->busy);
+    return isnan(counted) ? around->busy_share[cpu] : counted;
+}
+
 static void find_awake(struct around *around, const struct snapshot *snapshot) {
     for (size_t c = 0; c < around->n_cpus; c++) {
-        double busy = of_cpu(snapshot, c, around->busy);
+        double busy = busy_of(around, snapshot, c);
         around->awake[c] = isnan(busy) ? around->ran[c] : busy;
     }
 }
@@ -69,10 +109,12 @@ static double held(bool before) { return before ? AROUND_HELD : 1; }
 static void find_times(struct around *around, const struct snapshot *snapshot, struct circumstances *out) {
     const struct snapshot_layout *layout = snapshot->layout;
     int contention = layout->catalog->level1.contention;
-    out->utilisation = value_of(snapshot, 0, around->busy);
+    double counted = value_of(snapshot, 0, around->busy);
+    out->kernels = isnan(counted) && isfinite(around->busy_of_host);
+    out->utilisation = out->kernels ? around->busy_of_host : counted;
     out->busiest = NAN;
     for (size_t c = 0; c < layout->topology->n_cpus; c++)
-        out->busiest = fmax(out->busiest, of_cpu(snapshot, c, around->busy));
+        out->busiest = fmax(out->busiest, busy_of(around, snapshot, c));
     out->hertz = value_of(snapshot, 0, around->hertz);
     out->limit_hertz = limit_hertz(layout);
     out->siblings = contention >= 0 ? value_of(snapshot, 0, layout->plan->place[contention]) : (double)NAN;
@@ -90,12 +132,15 @@ static void find_times(struct around *around, const struct snapshot *snapshot, s
 static void lay_out(void *self, struct block *block) {
     struct around *around = self;
     around->cycles = block_take(block, around->n_cpus, sizeof *around->cycles);
+    around->busy_total = block_take(block, around->n_cpus, sizeof *around->busy_total);
+    around->busy_share = block_take(block, around->n_cpus, sizeof *around->busy_share);
     around->ran = block_take(block, around->n_cpus, sizeof *around->ran);
     around->awake = block_take(block, around->n_cpus, sizeof *around->awake);
 }
 
 struct around *around_new(const struct snapshot_layout *layout, bool alone) {
     struct around around = {.n_cpus = layout->topology->n_cpus,
+                            .alone = alone,
                             .busy = snapshot_layout_place(layout, CATALOG_UTILIZATION),
                             .hertz = snapshot_layout_place(layout, CATALOG_FREQUENCY),
                             .ipc = snapshot_layout_place(layout, CATALOG_IPC)};
@@ -121,6 +166,10 @@ struct around *around_free(struct around *around) {
 void around_continue(struct around *around, const struct around *old) {
     around->idle = old->idle;
     around->slow = old->slow;
+    if (around->n_cpus == old->n_cpus) {
+        memcpy(around->busy_total, old->busy_total, around->n_cpus * sizeof *around->busy_total);
+        around->end_ns = old->end_ns;
+    }
     where_continue(around->where, old->where);
 }
 
@@ -129,6 +178,7 @@ void around_fill(struct around *around, struct tree *tree, struct snapshot *snap
     *out = circumstances_unknown();
     if (round)
         note_cycles(around, snapshot);
+    note_busy(around, snapshot);
     find_times(around, snapshot, out);
     if (snapshot->layout->topology->boxes || tree->n == 0)
         return;

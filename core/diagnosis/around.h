@@ -4,6 +4,9 @@
 
 // Finds in a snapshot what is beside the verdicts (core/tally/circumstances.h).
 //
+// How busy CPUs are tells the PMU, by the metric of that name. Where it is not measured, the kernel's times tell it: of
+// the snapshot's interval, where the metric is of a round.
+//
 // - Idle: the CPUs are awake for less than AROUND_IDLE of the time, and none for more than AROUND_BUSY. Shares of the
 //   few slots of such a host are true, and nothing is to be gained from them.
 // - Slow: CPUs are awake for more than AROUND_BUSY of the time, and their clock is below the frequency that they
@@ -11,9 +14,8 @@
 //   has the nominal frequency. It is at least AROUND_MAXIMUM of the maximum frequency. Whether a host is idle or slow
 //   changes only beyond limits that are wider by AROUND_HELD.
 // - Crowded: a thread loses more than AROUND_CROWDED of its slots to its sibling.
-// - Outliers: CPUs, cores and sockets that lose more than most (core/diagnosis/where.h). How much a CPU is awake tells
-//   its utilisation or, where no metric tells that, its clock cycles since the round before, as a share of the busiest
-//   CPU's.
+// - Outliers: CPUs, cores and sockets that lose more than most (core/diagnosis/where.h). Where nothing else tells how
+//   much a CPU is awake, its clock cycles since the round before do, as a share of the busiest CPU's.
 
 #include "core/diagnosis/tree.h"
 

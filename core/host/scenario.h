@@ -24,6 +24,8 @@ struct scenario_keyframe {
     double at_seconds; // ascending, the first is 0
     struct scenario_rate *rates;
     size_t n_rates; // events not named have rate 0
+    bool awake_told;
+    double awake; // if told: the share of the time in which a CPU is, 0 to 1
 };
 
 // A load: repeats after period_seconds. One keyframe: steady.

@@ -20,6 +20,7 @@
 static const char MAGIC[] = "topdownd recording";
 
 enum { WINDOW_BYTES_LEAST = 5, FIRST_TYPE_VERSION = 6 };
+enum { RECORDING_BUSY = 1 << 20, NS_A_MILLISECOND = 1000000 }; // the first: more than CPUSET_MAX
 
 static struct bytes_cursor cursor_of(const struct recording_record *record) {
     return (struct bytes_cursor){.at = record->bytes, .end = record->bytes + record->n};
@@ -202,6 +203,15 @@ static void put_guests(struct recording_buffer *out, const struct readings *read
         bytes_put_varint(out, readings->guest_ns[cpu]);
 }
 
+// Behind a number that is no number of CPUs, so that guests may be missing before it.
+static void put_busy(struct recording_buffer *out, const struct readings *readings) {
+    if (!readings->busy_known)
+        return;
+    bytes_put_varint(out, RECORDING_BUSY);
+    for (size_t cpu = 0; cpu < readings->n_busy; cpu++)
+        bytes_put_varint(out, readings->busy_ns[cpu] / NS_A_MILLISECOND);
+}
+
 // Remembers the window from which the next one's differences are taken.
 static void move_on(struct window *before, const struct window *window) {
     before->cpu = window->cpu;
@@ -226,6 +236,7 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
     if (readings->by_core) {
         put_cores(out, readings);
         put_guests(out, readings);
+        put_busy(out, readings);
     }
     return bytes_end(out, begin);
 }
@@ -305,11 +316,7 @@ static void get_ended(struct bytes_cursor *in, struct readings *readings, const 
             readings_note_window(readings, &readings->windows[i]);
 }
 
-// Since version 7, where guests are excluded.
-static int get_guests(struct bytes_cursor *in, struct readings *readings, size_t n_cpus) {
-    if (in->bad || in->at == in->end)
-        return 0;
-    size_t n = (size_t)bytes_get_varint(in, n_cpus);
+static int get_guests(struct bytes_cursor *in, struct readings *readings, size_t n, size_t n_cpus) {
     uint64_t *guest_ns = readings_guests(readings, n_cpus);
     if (!guest_ns)
         return -ENOMEM;
@@ -317,6 +324,31 @@ static int get_guests(struct bytes_cursor *in, struct readings *readings, size_t
         guest_ns[cpu] = bytes_get_varint(in, UINT64_MAX);
     readings->guests_known = !in->bad;
     return 0;
+}
+
+static int get_busy(struct bytes_cursor *in, struct readings *readings, size_t n_cpus) {
+    uint64_t *busy_ns = readings_busy(readings, n_cpus);
+    if (!busy_ns)
+        return -ENOMEM;
+    for (size_t cpu = 0; cpu < n_cpus && !in->bad; cpu++)
+        busy_ns[cpu] = bytes_get_varint(in, UINT64_MAX / NS_A_MILLISECOND) * NS_A_MILLISECOND;
+    readings->busy_known = !in->bad;
+    return 0;
+}
+
+// Since version 7, where guests are excluded, their times; then those of CPUs, where the kernel tells them.
+static int get_times(struct bytes_cursor *in, struct readings *readings, size_t n_cpus) {
+    bool guests = false, busy = false;
+    int r = 0;
+    while (!in->bad && in->at < in->end && r == 0) {
+        uint64_t n = bytes_get_varint(in, RECORDING_BUSY);
+        in->bad = in->bad || busy || (n != RECORDING_BUSY && (guests || n > n_cpus));
+        busy = n == RECORDING_BUSY;
+        guests = true;
+        if (!in->bad)
+            r = busy ? get_busy(in, readings, n_cpus) : get_guests(in, readings, (size_t)n, n_cpus);
+    }
+    return r;
 }
 
 static void get_cores(struct bytes_cursor *in, struct readings *readings, const struct plan *plan,
@@ -377,7 +409,7 @@ int recording_get_round(const struct recording_record *record, const struct plan
     }
     if (by_core && !in.bad)
         get_cores(&in, readings, plan, topology);
-    int r = by_core ? get_guests(&in, readings, topology->n_cpus) : 0;
+    int r = by_core ? get_times(&in, readings, topology->n_cpus) : 0;
     if (r == 0 && !bytes_done(&in))
         r = -EBADMSG;
     if (r == 0 && recording_resident_pairs(plan))

@@ -32,6 +32,8 @@ const struct family_info family_table[FAMILY_N] = {
                           "CPU time that the totals do not represent, by reason."},
     [FAMILY_GUEST] = {PREFIX "guest_cpu_seconds_total", "counter",
                       "CPU time that KVM guests had, in which events that exclude guests count nothing."},
+    [FAMILY_BUSY] = {PREFIX "busy_cpu_seconds_total", "counter",
+                     "CPU time in which the kernel saw CPUs busy; where no metric tells how busy they are."},
     [FAMILY_CPUS] = {PREFIX "cpus", "gauge", "CPUs by state."},
     [FAMILY_WINDOWS] = {PREFIX "event_group_windows_total", "counter",
                         "Windows in which an event group was to count, by result."},

@@ -36,7 +36,9 @@ struct outliers {
 };
 
 struct circumstances {
-    double utilisation; // share of the time in which CPUs were awake; NaN: not known
+    double utilisation; // share of the time in which CPUs were awake, as the PMU counts it, else the kernel; NaN: not
+                        // known
+    bool kernels;       // the kernel's times tell it
     double busiest;     // of the busiest CPU
     double hertz;       // while awake; NaN: not known
     double limit_hertz; // what a busy CPU of this host should reach; NaN: not known

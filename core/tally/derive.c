@@ -194,9 +194,16 @@ static void take_guests(struct derive *d, const struct readings *readings) {
         totals_add(d->totals, cpu, snapshot_guest(d->layout, 0), (double)readings->guest_ns[cpu] * 1e-9);
 }
 
+static void take_busy(struct derive *d, const struct readings *readings) {
+    d->busy_known = d->busy_known || readings->busy_known;
+    for (size_t cpu = 0; cpu < derive_n_cpus(d) && readings->busy_known; cpu++)
+        totals_add(d->totals, cpu, snapshot_busy(d->layout, 0), (double)readings->busy_ns[cpu] * 1e-9);
+}
+
 void derive_round(struct derive *d, const struct readings *readings, struct snapshot *out) {
     begin_rounds(d, readings);
     take_guests(d, readings);
+    take_busy(d, readings);
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);

@@ -43,6 +43,7 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     for (size_t m = 0; m < snapshot_n_metrics(layout, scope); m++)
         hide_metric(d, m, &numerators[m], &denominators[m]);
     hide_unless(&out->values[snapshot_guest(layout, scope)], d->guests_known);
+    hide_unless(&out->values[snapshot_busy(layout, scope)], d->busy_known);
     double *events = &out->values[snapshot_event(layout, scope, 0)];
     for (size_t e = 0; e < layout->n_events; e++)
         if (events[e] == 0 && !event_can_move(d, e))

@@ -96,7 +96,7 @@ static void copy_scope(const struct copying *c, const struct derive_match *match
     totals_copy(c->to->totals, c->scope, snapshot_pipeline_slots(to, 0), c->from->totals, c->from_scope,
                 snapshot_pipeline_slots(from, 0), snapshot_event(to, 0, 0) - snapshot_pipeline_slots(to, 0));
     totals_copy(c->to->totals, c->scope, snapshot_covered(to, 0), c->from->totals, c->from_scope,
-                snapshot_covered(from, 0), 1 + UNCOVERED_N + 1); // and the guests'
+                snapshot_covered(from, 0), snapshot_busy(to, 0) + 1 - snapshot_covered(to, 0));
 }
 
 void derive_totals_copy(struct derive_totals *to, const struct derive_totals *from, const struct derive_match *match) {

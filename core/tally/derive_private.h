@@ -55,6 +55,7 @@ struct derive {
     bool tells_many;                       // in snapshots: what many rounds come to together
     bool gauges_age;                       // some snapshot had the gauges of the one before
     bool guests_known;                     // readings have told of guests
+    bool busy_known;                       // readings have told for how long CPUs were busy
     uint64_t rounds;                       // readings so far, from the first round that has ended
 };
 

@@ -60,6 +60,7 @@ struct readings *readings_new_core(const struct plan *plan, size_t n_cpus) {
 
 struct readings *readings_free(struct readings *readings) {
     if (readings) {
+        free(readings->busy_ns);
         free(readings->guest_ns);
         free(readings->made);
         free(readings->counts);
@@ -75,7 +76,7 @@ void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns
     readings->start_ns = readings->end_ns = start_ns;
     readings->n_cores = readings->n_windows = readings->n_counts = 0;
     readings->n_counted = readings->n_missed = 0;
-    readings->by_core = readings->guests_known = readings->no_gaps = false;
+    readings->by_core = readings->guests_known = readings->busy_known = readings->no_gaps = false;
     readings->round_over = true;
 }
 
@@ -84,6 +85,13 @@ uint64_t *readings_guests(struct readings *readings, size_t n_cpus) {
         readings->guest_ns = calloc(n_cpus + 1, sizeof *readings->guest_ns);
     readings->n_guests = n_cpus;
     return readings->guest_ns;
+}
+
+uint64_t *readings_busy(struct readings *readings, size_t n_cpus) {
+    if (!readings->busy_ns)
+        readings->busy_ns = calloc(n_cpus + 1, sizeof *readings->busy_ns);
+    readings->n_busy = n_cpus;
+    return readings->busy_ns;
 }
 
 void readings_add_core(struct readings *readings, const struct core_round *round) {

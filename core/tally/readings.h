@@ -85,6 +85,10 @@ struct readings {
     bool guests_known;        // guest_ns is that of these readings
     uint64_t *guest_ns;       // [cpu]: for how long guests had the CPU since the readings before; NULL: it never was
     size_t n_guests;          // CPUs there
+    bool busy_known;          // busy_ns is that of these readings
+    uint64_t *busy_ns; // [cpu]: for how long the kernel saw it busy since the readings before, whole milliseconds,
+                       // 0 while it is offline; NULL: it never was asked
+    size_t n_busy;     // CPUs there
 };
 
 // Makes room for the windows of one round of `plan` on every CPU. NULL if out of memory.
@@ -104,6 +108,8 @@ struct window *readings_add(struct readings *readings, unsigned cpu, unsigned gr
 
 // Memory for guest_ns of so many CPUs, as many at each call. NULL if out of memory. Whoever fills it sets guests_known.
 uint64_t *readings_guests(struct readings *readings, size_t n_cpus);
+// The same for busy_ns and busy_known.
+uint64_t *readings_busy(struct readings *readings, size_t n_cpus);
 
 // Notes that a window of an event group that rotates has ended since the readings before these.
 void readings_note_window(struct readings *readings, const struct window *window);

@@ -8,7 +8,7 @@
 
 // A scope's fields, with n_metrics those that it has: gauges (n_metrics of each of enum gauge, deviation, level-1
 // error), then totals (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT
-// contention, n_events events, covered, UNCOVERED_N uncovered, guest). After all scopes: per event group
+// contention, n_events events, covered, UNCOVERED_N uncovered, guest, busy). After all scopes: per event group
 // WINDOW_RESULT_N windows, enabled, running; per event its troubles; per socket the CPUs offline and measured; the
 // verdicts of host and sockets; the ages of the gauges; the one value of what CPUs lack.
 
@@ -140,6 +140,8 @@ size_t snapshot_guest(const struct snapshot_layout *layout, size_t scope) {
     return snapshot_uncovered(layout, scope, UNCOVERED_N);
 }
 
+size_t snapshot_busy(const struct snapshot_layout *layout, size_t scope) { return snapshot_guest(layout, scope) + 1; }
+
 size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result) {
     return find_scope(layout, layout->n_scopes) + group * GROUP_STRIDE + (size_t)result;
 }
@@ -237,7 +239,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
     layout->n_metrics = plan->n_metrics;
     layout->n_cpu_metrics = plan_n_cpu_metrics(plan);
     layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
-    layout->scope_stride = snapshot_guest(layout, 0) + 1; // scope 0 starts at 0 for any stride
+    layout->scope_stride = snapshot_busy(layout, 0) + 1; // scope 0 starts at 0 for any stride
     layout->cpu_stride = layout->scope_stride - (GAUGE_N + 2) * (layout->n_metrics - layout->n_cpu_metrics);
     layout->n_values = snapshot_gauges_age(layout) + 2;
     return layout;

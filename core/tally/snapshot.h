@@ -99,6 +99,8 @@ size_t snapshot_covered(const struct snapshot_layout *layout, size_t scope); // 
 size_t snapshot_uncovered(const struct snapshot_layout *layout, size_t scope, enum uncovered reason);
 // For how long guests had CPUs while events excluded them, CPU seconds; NaN: not known, or they are counted.
 size_t snapshot_guest(const struct snapshot_layout *layout, size_t scope);
+// For how long the kernel saw CPUs busy, CPU seconds, whether their counts are covered or not; NaN: it was not asked.
+size_t snapshot_busy(const struct snapshot_layout *layout, size_t scope);
 // Of the whole host:
 size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result);
 size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group);                             // seconds

@@ -94,6 +94,7 @@ int collector_start(struct collector *c, struct snapshot_layout *layout) {
                                             .topology = layout->topology,
                                             .pmu = c->pmu,
                                             .busy_clock = c->busy_clock,
+                                            .told_clock = c->pmu->busy_clock ? c->pmu->busy_clock : c->busy_clock,
                                             .guests = c->source->exclude_guest,
                                             .interval_ns = c->interval_ns,
                                             .seed = c->seed,

@@ -255,7 +255,8 @@ static void subtract(struct snapshot *out, const struct snapshot *before, size_t
         out->values[at] -= was;
 }
 
-// Turns the host's totals of events and times into what they grew by. Those of another plan than before are not known.
+// Turns the host's totals of events and times into what they grew by, and the kernel's times of all scopes. Those of
+// another plan than before are not known.
 static void write_totals(const struct collected *collected, struct snapshot *out) {
     const struct snapshot_layout *layout = out->layout;
     const struct snapshot *before = collected->before;
@@ -268,6 +269,8 @@ static void write_totals(const struct collected *collected, struct snapshot *out
     }
     if (!before || !same)
         return;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        subtract(out, before, snapshot_busy(layout, scope));
     subtract(out, before, snapshot_covered(layout, 0));
     for (int u = 0; u < UNCOVERED_N; u++)
         subtract(out, before, snapshot_uncovered(layout, 0, (enum uncovered)u));

@@ -67,6 +67,7 @@ void json_circumstances(struct json *json, const struct snapshot *snapshot) {
     const struct circumstances *of = &snapshot->circumstances;
     json_begin_object(json, "circumstances");
     json_number(json, "utilization_ratio", of->utilisation);
+    json_string(json, "utilization_source", isnan(of->utilisation) ? NULL : of->kernels ? "kernel" : "pmu");
     json_number(json, "utilization_ratio_of_busiest_cpu", of->busiest);
     json_bool(json, "idle", of->idle);
     json_number(json, "frequency_hertz", of->hertz);

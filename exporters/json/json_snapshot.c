@@ -34,6 +34,11 @@ static size_t uncovered_of(const struct snapshot_layout *layout, size_t scope, s
     return snapshot_uncovered(layout, scope, (enum uncovered)i);
 }
 
+static size_t busy_of(const struct snapshot_layout *layout, size_t scope, size_t i) {
+    (void)i;
+    return snapshot_busy(layout, scope);
+}
+
 static size_t guest_of(const struct snapshot_layout *layout, size_t scope, size_t i) {
     (void)i;
     return snapshot_guest(layout, scope);
@@ -146,6 +151,7 @@ static void add_coverage(struct json_form *form, const struct view *view) {
     for (int reason = 0; reason < UNCOVERED_N; reason++)
         json_form_value(form, uncovered_name((enum uncovered)reason), uncovered_of, (size_t)reason);
     json_end_object(&form->json);
+    json_form_value(form, "busy_cpu_seconds", busy_of, 0);
     if (view->guests_excluded)
         json_form_value(form, "guest_cpu_seconds", guest_of, 0);
 }

@@ -120,6 +120,8 @@ void series_add_contention(struct series *series, const struct view *view, const
 void series_add_opportunities(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_covered(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_uncovered(struct series *series, const struct view *view, const struct series_labels *scope);
+bool series_lacks_utilization(struct series *series, const struct view *view);
+void series_add_busy(struct series *series, const struct view *view, const struct series_labels *scope);
 void series_add_guest(struct series *series, const struct view *view, const struct series_labels *scope);
 
 void series_add_numerators(struct series *series, const struct view *view, const struct series_labels *scope);

@@ -36,6 +36,16 @@ void series_add_covered(struct series *series, const struct view *view, const st
     series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_covered(view->layout, scope->scope));
 }
 
+// The metric tells more: it is the PMU's, and has a numerator and a denominator.
+bool series_lacks_utilization(struct series *series, const struct view *view) {
+    (void)series;
+    return snapshot_layout_place(view->layout, CATALOG_UTILIZATION) < 0;
+}
+
+void series_add_busy(struct series *series, const struct view *view, const struct series_labels *scope) {
+    series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_busy(view->layout, scope->scope));
+}
+
 void series_add_guest(struct series *series, const struct view *view, const struct series_labels *scope) {
     if (view->guests_excluded)
         series_add_scoped(series, scope, NULL, NULL, SERIES_REAL, snapshot_guest(view->layout, scope->scope));

@@ -207,6 +207,7 @@ static const struct series_row HOST[] = {
     {FAMILY_COVERED, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_covered},
     {FAMILY_UNCOVERED, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_uncovered},
     {FAMILY_GUEST, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = series_add_guest},
+    {FAMILY_BUSY, EACH_CORE_TYPE, OF_SOCKETS, .where = series_lacks_utilization, .add_scope = series_add_busy},
     {FAMILY_CPUS, EACH_CORE_TYPE, OF_SOCKETS, .add_scope = add_cpus},
     {FAMILY_WINDOWS, EACH_CORE_TYPE, .add_view = add_windows},
     {FAMILY_ENABLED, EACH_CORE_TYPE, .add_view = add_enabled},

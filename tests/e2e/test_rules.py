@@ -386,6 +386,10 @@ def test_a_host_that_hardly_runs_has_nothing_to_fix():
         idle, busy = (ratio(about(), "utilization_ratio", "cnt_cycles", (4 * share, 4, 120)) for share in (0.05, 0.15))
         assert Rules(host() | changes | idle).firing(70) == [set()], category
         assert len(Rules(host() | changes | busy).firing(70)[0]) == 1, category
+        # where no metric tells it, the kernel does
+        idle, busy = ({series("topdownd_busy_cpu_seconds_total", **about(), socket=0): grows((4 * share, 120))} for share in (0.05, 0.15))
+        assert Rules(host() | changes | idle).firing(70) == [set()], category
+        assert len(Rules(host() | changes | busy).firing(70)[0]) == 1, category
 
 
 def test_rules_and_program_call_the_same_hosts_idle():

@@ -193,16 +193,18 @@ static uint64_t interval_of(const struct pipeline *p) {
 }
 
 static void start_sampler(struct pipeline *p) {
-    assert_int_equal(sampler_new(&(struct sampler_request){.plan = p->plan,
-                                                           .topology = p->layout->topology,
-                                                           .pmu = &p->recorder.pmu,
-                                                           .busy_clock = p->busy_clock,
-                                                           .guests = p->busy_clock && p->busy_clock->take_guests,
-                                                           .interval_ns = interval_of(p),
-                                                           .seed = p->seed,
-                                                           .first_round = p->next_round},
-                                 &p->sampler),
-                     0);
+    assert_int_equal(
+        sampler_new(&(struct sampler_request){.plan = p->plan,
+                                              .topology = p->layout->topology,
+                                              .pmu = &p->recorder.pmu,
+                                              .busy_clock = p->busy_clock,
+                                              .told_clock = p->tells_busy ? p->recorder.inner->busy_clock : NULL,
+                                              .guests = p->busy_clock && p->busy_clock->take_guests,
+                                              .interval_ns = interval_of(p),
+                                              .seed = p->seed,
+                                              .first_round = p->next_round},
+                    &p->sampler),
+        0);
     p->deadline_ns = p->now_ns;
 }
 

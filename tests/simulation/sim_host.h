@@ -78,7 +78,7 @@ static inline void host_init(struct host *host, unsigned cpus, unsigned general_
     }
     assert_int_equal(catalog_builder_set_counters(builder, general_counters, fixed, 1, &error), 0);
     host->catalog = catalog_builder_finish(builder);
-    host->keyframe = (struct scenario_keyframe){0, host->rates, HOST_EVENTS - CYCLES};
+    host->keyframe = (struct scenario_keyframe){.rates = host->rates, .n_rates = HOST_EVENTS - CYCLES};
     host->load = (struct scenario_load){load_name, 10, &host->keyframe, 1};
     for (unsigned cpu = 0; cpu < cpus; cpu++)
         cpuset_add(&host->assignment.cpus, cpu);

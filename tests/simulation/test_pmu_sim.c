@@ -52,7 +52,8 @@ static void test_each_cpu_is_ahead_of_the_one_before_by_the_stagger(void **state
     // G1 rises from 0 to 8e6 a second within 4 s and falls back within the next 4 s.
     char name[] = "G1";
     struct scenario_rate top = {name, 8e6};
-    struct scenario_keyframe keyframes[] = {{0, NULL, 0}, {4, &top, 1}};
+    struct scenario_keyframe keyframes[] = {{.at_seconds = 0, .rates = NULL, .n_rates = 0},
+                                            {.at_seconds = 4, .rates = &top, .n_rates = 1}};
     host.load = (struct scenario_load){NULL, 8, keyframes, 2};
     host.assignment.offset_seconds = 1;
     host.assignment.stagger_seconds = 2;
@@ -76,7 +77,7 @@ static void test_the_last_assignment_counts_and_without_one_a_cpu_is_idle(void *
     struct host host;
     host_init(&host, 3, 6);
     struct scenario_rate slow[] = {{host.rates[1].event, 5}};
-    struct scenario_keyframe keyframe = {0, slow, 1};
+    struct scenario_keyframe keyframe = {.at_seconds = 0, .rates = slow, .n_rates = 1};
     struct scenario_load loads[] = {host.load, {NULL, 1, &keyframe, 1}};
     struct scenario_assignment assignments[] = {{.load = 0}, {.load = 1}};
     cpuset_add(&assignments[0].cpus, 0);
@@ -307,7 +308,8 @@ static void test_slots_stay_exact_for_a_year(void **state) {
     host_init(&host, 1, 6);
     char name[] = "G1";
     struct scenario_rate low = {name, 1e9}, high = {name, 1.9e10}; // 1e10 on average
-    struct scenario_keyframe keyframes[] = {{0, &low, 1}, {30, &high, 1}};
+    struct scenario_keyframe keyframes[] = {{.at_seconds = 0, .rates = &low, .n_rates = 1},
+                                            {.at_seconds = 30, .rates = &high, .n_rates = 1}};
     host.load = (struct scenario_load){NULL, 60, keyframes, 2};
     host_start(&host);
     int handle = host_open(&host, G1);

@@ -85,7 +85,7 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     assert_int_equal(catalog_builder_set_watchdog(builder, "OWN", &error), 0);
     assert_int_equal(catalog_builder_set_topdown(builder, listed, 10, &error), 0);
     host->catalog = catalog_builder_finish(builder);
-    host->keyframe = (struct scenario_keyframe){0, rates, EVENTS - ANY_1};
+    host->keyframe = (struct scenario_keyframe){.rates = rates, .n_rates = EVENTS - ANY_1};
     host->load = (struct scenario_load){load_name, 10, &host->keyframe, 1};
     for (unsigned cpu = 0; cpu < cores * threads; cpu++)
         cpuset_add(&host->assignment.cpus, cpu);
@@ -483,7 +483,10 @@ static void test_a_field_is_rounded_by_what_happened_since_the_last_read_alone(v
     struct host host;
     cpu_init(&host, 1, 1);
     struct scenario_rate first[] = {{"SLOTS", 1e9}, {"FIELD_1", 1e9}}, second[] = {{"SLOTS", 1e9}, {"FIELD_1", 1e6}};
-    struct scenario_keyframe steps[] = {{0, first, 2}, {1 - 1e-6, first, 2}, {1, second, 2}, {5, second, 2}};
+    struct scenario_keyframe steps[] = {{.at_seconds = 0, .rates = first, .n_rates = 2},
+                                        {.at_seconds = 1 - 1e-6, .rates = first, .n_rates = 2},
+                                        {.at_seconds = 1, .rates = second, .n_rates = 2},
+                                        {.at_seconds = 5, .rates = second, .n_rates = 2}};
     host.load = (struct scenario_load){host.load.name, 10, steps, 4};
     host_start(&host);
     int often = OPEN(&host, 0, SLOTS, FIELD_1);
@@ -503,7 +506,10 @@ static void test_a_field_is_rounded_when_its_group_leaves_the_counters_too(void 
         struct host host;
         cpu_init(&host, 1, 1);
         struct scenario_rate first[] = {{"SLOTS", 1e9}, {"FIELD_1", 1e9}}, second[] = {{"SLOTS", 1e9}};
-        struct scenario_keyframe steps[] = {{0, first, 2}, {1 - 1e-9, first, 2}, {1, second, 1}, {5, second, 1}};
+        struct scenario_keyframe steps[] = {{.at_seconds = 0, .rates = first, .n_rates = 2},
+                                            {.at_seconds = 1 - 1e-9, .rates = first, .n_rates = 2},
+                                            {.at_seconds = 1, .rates = second, .n_rates = 1},
+                                            {.at_seconds = 5, .rates = second, .n_rates = 1}};
         host.load = (struct scenario_load){host.load.name, 10, steps, 4};
         host_start(&host);
         int handle = OPEN(&host, 0, SLOTS, FIELD_1);

@@ -54,13 +54,14 @@ static double count(const struct sim_load *load, unsigned event, uint64_t from_n
 // again.
 static struct sim_load *make_triangle(const struct catalog *catalog) {
     struct scenario_rate begin[] = {{"A", 0}, {"B", 300}}, top[] = {{"B", 100}, {"A", 1e9}};
-    struct scenario_keyframe keyframes[] = {{0, begin, 2}, {4, top, 2}};
+    struct scenario_keyframe keyframes[] = {{.at_seconds = 0, .rates = begin, .n_rates = 2},
+                                            {.at_seconds = 4, .rates = top, .n_rates = 2}};
     return make_load(catalog, keyframes, 2, 8);
 }
 
 static void test_a_steady_load_counts_rate_times_time_exactly(void **state) {
     struct scenario_rate rates[] = {{"A", 1e10}, {"B", 3}};
-    struct scenario_keyframe keyframe = {0, rates, 2};
+    struct scenario_keyframe keyframe = {.at_seconds = 0, .rates = rates, .n_rates = 2};
     struct sim_load *load = make_load(*state, &keyframe, 1, 60);
     struct sim_count counts[2] = {{0}};
     const unsigned events[] = {EVENT_B, EVENT_A};
@@ -91,7 +92,10 @@ static void test_the_last_keyframe_leads_back_to_the_first_at_the_periods_end(vo
 
 static void test_keyframes_at_one_place_or_at_the_periods_end_are_a_jump(void **state) {
     struct scenario_rate low[] = {{"A", 100}}, high[] = {{"A", 900}};
-    struct scenario_keyframe keyframes[] = {{0, low, 1}, {1, low, 1}, {1, high, 1}, {2, high, 1}};
+    struct scenario_keyframe keyframes[] = {{.at_seconds = 0, .rates = low, .n_rates = 1},
+                                            {.at_seconds = 1, .rates = low, .n_rates = 1},
+                                            {.at_seconds = 1, .rates = high, .n_rates = 1},
+                                            {.at_seconds = 2, .rates = high, .n_rates = 1}};
     struct sim_load *load = make_load(*state, keyframes, 4, 2);
     assert_near(count(load, EVENT_A, 0, SECOND_NS), 100, 1e-9);
     assert_near(count(load, EVENT_A, SECOND_NS, 2 * SECOND_NS), 900, 1e-9);
@@ -102,7 +106,8 @@ static void test_keyframes_at_one_place_or_at_the_periods_end_are_a_jump(void **
 
 static void test_an_event_that_a_keyframe_does_not_name_happens_0_times_there(void **state) {
     struct scenario_rate a[] = {{"A", 100}};
-    struct scenario_keyframe keyframes[] = {{0, a, 1}, {1, NULL, 0}};
+    struct scenario_keyframe keyframes[] = {{.at_seconds = 0, .rates = a, .n_rates = 1},
+                                            {.at_seconds = 1, .rates = NULL, .n_rates = 0}};
     struct sim_load *load = make_load(*state, keyframes, 2, 2);
     assert_near(count(load, EVENT_A, 0, 2 * SECOND_NS), 100, 1e-9);
     assert_true(count(load, EVENT_B, 0, 2 * SECOND_NS) == 0);
@@ -152,7 +157,8 @@ static void test_small_steps_add_up_to_one_large_one(void **state) {
 static void test_a_window_is_exact_after_a_year(void **state) {
     // From 0 to 2e10 within the hour, and back at once: at second x of the hour the rate is x / 3600 * 2e10.
     struct scenario_rate low[] = {{"A", 0}}, high[] = {{"A", 2e10}};
-    struct scenario_keyframe keyframes[] = {{0, low, 1}, {3600, high, 1}};
+    struct scenario_keyframe keyframes[] = {{.at_seconds = 0, .rates = low, .n_rates = 1},
+                                            {.at_seconds = 3600, .rates = high, .n_rates = 1}};
     struct sim_load *load = make_load(*state, keyframes, 2, 3600);
     const uint64_t year_ns = 365 * 24 * 3600 * SECOND_NS; // a whole number of hours
     const unsigned event = EVENT_A;
@@ -168,7 +174,7 @@ static void test_a_window_is_exact_after_a_year(void **state) {
 }
 
 static void check_refused(const struct catalog *catalog, struct scenario_rate rate) {
-    struct scenario_keyframe keyframe = {0, &rate, 1};
+    struct scenario_keyframe keyframe = {.at_seconds = 0, .rates = &rate, .n_rates = 1};
     struct scenario_load source = {.keyframes = &keyframe, .n_keyframes = 1, .period_seconds = 1};
     const char *event = NULL;
     struct sim_load *load = NULL;

@@ -174,6 +174,74 @@ static void test_a_host_is_idle_only_if_no_cpu_is_busy(void **state) {
     end(&p);
 }
 
+// Of 16 CPUs, CPU 0 is busy for the given part of 10 s, the others for 0.2 s.
+static void pass(struct patient *p, struct around *around, struct tree *tree, double busy) {
+    p->snapshot->end_ns += 10000000000;
+    for (size_t cpu = 0; cpu < CPUS; cpu++) {
+        double *total = &p->snapshot->values[snapshot_busy(p->layout, snapshot_scope_cpu(p->layout, cpu))];
+        *total = (isnan(*total) ? 0 : *total) + (cpu == 0 ? 10 * busy : 0.2);
+    }
+    tree_evaluate(tree, p->snapshot, 0);
+    around_fill(around, tree, p->snapshot, true);
+}
+
+static void test_where_no_metric_tells_how_busy_cpus_are_the_kernel_does(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/neoverse-n1.json");
+    assert_int_equal(snapshot_layout_place(p.layout, CATALOG_UTILIZATION), -1);
+    struct tree *tree = tree_new(p.layout);
+    struct around *around = around_new(p.layout, false);
+    assert_non_null(tree);
+    assert_non_null(around);
+    const struct circumstances *is = &p.snapshot->circumstances;
+    p.snapshot->end_ns = 1;
+    pass(&p, around, tree, 0.02); // from what time on is not known
+    pass(&p, around, tree, 0.02);
+    assert_true(is->kernels && is->idle && fabs(is->utilisation - 0.02) < 1e-9 && fabs(is->busiest - 0.02) < 1e-9);
+    pass(&p, around, tree, 0.7);
+    assert_true(is->kernels && !is->idle && fabs(is->utilisation - (0.7 + 15 * 0.02) / 16) < 1e-9);
+    assert_true(fabs(is->busiest - 0.7) < 1e-9);
+    pass(&p, around, tree, 1.001); // steps of 10 ms
+    assert_true(is->busiest == 1);
+    struct around *next = around_new(p.layout, false); // another plan
+    assert_non_null(next);
+    around_continue(next, around);
+    pass(&p, next, tree, 0.02);
+    assert_true(is->kernels && is->idle && fabs(is->utilisation - 0.02) < 1e-9);
+    p.snapshot->values[snapshot_offline(p.layout, 0)] = 4; // their times stand still
+    for (size_t cpu = 1; cpu <= 4; cpu++)
+        p.snapshot->values[snapshot_busy(p.layout, snapshot_scope_cpu(p.layout, cpu))] -= 0.2;
+    pass(&p, next, tree, 0.02);
+    assert_true(fabs(is->utilisation - 12 * 0.02 / 12) < 1e-9);
+    for (size_t cpu = 0; cpu < CPUS; cpu++)
+        p.snapshot->values[snapshot_busy(p.layout, snapshot_scope_cpu(p.layout, cpu))] = NAN;
+    p.snapshot->end_ns += 1000000000;
+    around_fill(next, tree, p.snapshot, true);
+    assert_true(isnan(is->utilisation) && !is->kernels && !is->idle);
+    around_free(next);
+    around_free(around);
+    tree_free(tree);
+    end(&p);
+}
+
+static void test_what_the_pmu_counts_comes_before_what_the_kernel_saw(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p, "specs/sapphire-rapids.json");
+    set_healthy(&p);
+    p.snapshot->start_ns = 1000000000;
+    p.snapshot->end_ns = 11000000000;
+    for (size_t cpu = 0; cpu < CPUS; cpu++)
+        p.snapshot->values[snapshot_busy(p.layout, snapshot_scope_cpu(p.layout, cpu))] = 1;
+    (void)judge(&p);
+    assert_true(p.snapshot->circumstances.utilisation == 0.6 && !p.snapshot->circumstances.kernels);
+    set(&p, "utilization_ratio", NAN); // its event group got no counters
+    (void)judge(&p);
+    assert_true(fabs(p.snapshot->circumstances.utilisation - 0.1) < 1e-9 && p.snapshot->circumstances.kernels);
+    end(&p);
+}
+
 // Around a limit a host does not change with each round.
 static void test_a_host_that_was_idle_or_slow_stays_so_a_little_beyond_the_limit(void **state) {
     (void)state;
@@ -279,6 +347,8 @@ int main(void) {
         cmocka_unit_test(test_full_load_is_100_per_cent),
         cmocka_unit_test(test_words_before_a_verdict_fit_the_verdict),
         cmocka_unit_test(test_a_host_is_idle_only_if_no_cpu_is_busy),
+        cmocka_unit_test(test_where_no_metric_tells_how_busy_cpus_are_the_kernel_does),
+        cmocka_unit_test(test_what_the_pmu_counts_comes_before_what_the_kernel_saw),
         cmocka_unit_test(test_a_host_that_was_idle_or_slow_stays_so_a_little_beyond_the_limit),
         cmocka_unit_test(test_a_clock_is_slow_only_where_cpus_are_busy),
     };

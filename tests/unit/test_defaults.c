@@ -140,6 +140,7 @@ static struct snapshot *any_snapshot(const struct exporter_host *host) {
         snapshot->values[snapshot_offline(host->layout, s)] = 0;
         snapshot->values[snapshot_measured(host->layout, s)] = 2;
         size_t scope = snapshot_scope_socket(s);
+        snapshot->values[snapshot_busy(host->layout, scope)] = 1;
         snapshot->values[snapshot_verdict(host->layout, scope, 0)] = 1; // one of the metrics
         snapshot->values[snapshot_verdict_since(host->layout, scope)] = 1;
         snapshot->values[snapshot_verdict_certain(host->layout, scope)] = 1;
@@ -154,9 +155,9 @@ static struct snapshot *any_snapshot(const struct exporter_host *host) {
     return snapshot;
 }
 
-// Bounds of actions are beside the limit: ten a socket at most.
+// Beside the limit for what cores count are bounds of actions, ten a socket at most, and the kernel's times.
 static size_t count_series(struct exporter_host *host) {
-    static const char bound[] = "topdownd_opportunity_";
+    static const char bound[] = "topdownd_opportunity_", busy[] = "topdownd_busy_cpu_seconds_total{";
     struct snapshot *snapshot = any_snapshot(host);
     snapshot->sequence = 1;
     const struct shown shown = {.n = 1, .types = {{.view = &host->view, .snapshot = snapshot}}};
@@ -168,7 +169,7 @@ static size_t count_series(struct exporter_host *host) {
          line = (char *)memchr(line, '\n', (size_t)(text.data + text.length - line)) + 1) {
         bool is_bound = strncmp(line, bound, sizeof bound - 1) == 0;
         n_bounds += is_bound;
-        n += *line != '#' && !is_bound;
+        n += *line != '#' && !is_bound && strncmp(line, busy, sizeof busy - 1) != 0;
     }
     assert_true(n_bounds <= BOUNDS_MAX);
     text_free(&text);

@@ -405,6 +405,55 @@ static void test_a_recording_has_the_guests_of_each_cpu_where_they_are_known(voi
     host_deinit(&host);
 }
 
+static void test_a_recording_has_for_how_long_each_cpu_was_busy_with_guests_or_without(void **state) {
+    (void)state;
+    struct host host;
+    struct readings *again;
+    start(&host);
+    fill(&host);
+    uint64_t *busy_ns = readings_busy(host.readings, CPUS);
+    assert_non_null(busy_ns);
+    busy_ns[0] = 9990000000;
+    busy_ns[1] = 0;
+    host.readings->busy_known = true;
+    for (int guests = 0; guests < 2; guests++) {
+        host.readings->guests_known = guests > 0;
+        readings_guests(host.readings, CPUS)[1] = 3;
+        assert_int_equal(replay(&host, &again), 0);
+        assert_true(again->busy_known && again->guests_known == (guests > 0));
+        assert_memory_equal(again->busy_ns, busy_ns, CPUS * sizeof *busy_ns);
+        readings_free(again);
+        assert_int_equal(get_cut(&host, 1, 0, &again), -EBADMSG);
+        assert_int_equal(get_cut(&host, 0, 0x80, &again), -EBADMSG);
+    }
+    host.readings->busy_known = false;
+    assert_int_equal(replay(&host, &again), 0);
+    assert_false(again->busy_known);
+    readings_free(again);
+    host_deinit(&host);
+}
+
+static void test_how_long_cpus_were_busy_adds_up_and_is_not_extrapolated(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    fill(&host);
+    end_readings(&host, 3, true);
+    assert_true(isnan(host.snapshot->values[snapshot_busy(host.layout, 0)]));
+    for (unsigned i = 1; i <= 3; i++) {
+        uint64_t *busy_ns = readings_busy(host.readings, CPUS);
+        assert_non_null(busy_ns);
+        host.readings->busy_known = i != 2;
+        busy_ns[0] = i * SECOND_NS / 4;
+        busy_ns[1] = 0;
+        end_readings(&host, 3 + i, false);
+    }
+    near("CPU 0", host.snapshot->values[snapshot_busy(host.layout, cpu_scope(&host, 0))], 1);
+    near("CPU 1", host.snapshot->values[snapshot_busy(host.layout, cpu_scope(&host, 1))], 0);
+    near("the host", host.snapshot->values[snapshot_busy(host.layout, 0)], 1);
+    host_deinit(&host);
+}
+
 static void test_wrong_records_of_guests_are_refused(void **state) {
     (void)state;
     struct host host;
@@ -464,6 +513,8 @@ int main(void) {
         cmocka_unit_test(test_rounds_of_cores_are_recorded_as_they_are),
         cmocka_unit_test(test_malformed_rounds_of_cores_are_refused),
         cmocka_unit_test(test_a_recording_has_the_guests_of_each_cpu_where_they_are_known),
+        cmocka_unit_test(test_a_recording_has_for_how_long_each_cpu_was_busy_with_guests_or_without),
+        cmocka_unit_test(test_how_long_cpus_were_busy_adds_up_and_is_not_extrapolated),
         cmocka_unit_test(test_wrong_records_of_guests_are_refused),
         cmocka_unit_test(test_what_guests_took_adds_up_and_is_not_extrapolated),
     };

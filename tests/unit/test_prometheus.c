@@ -405,16 +405,17 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
         snapshot->values[snapshot_verdict(host.layout, s, host.layout->n_metrics)] = 1;
         snapshot->values[snapshot_verdict_since(host.layout, s)] = 1700000000;
         snapshot->values[snapshot_verdict_certain(host.layout, s)] = 1;
+        snapshot->values[snapshot_busy(host.layout, s)] = 7;
     }
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, D = 1 metric with a definition, 5 counters. Per socket:
-    // peak, deviation, covered, uncovered, CPUs, the verdict. Per host: composite, two standard errors, the
+    // peak, deviation, covered, uncovered, CPUs, the verdict, the busy time. Per host: composite, two standard errors, the
     // histogram, what measuring costs, the PMU, its memory in the kernel, guests, the last snapshot, infos, the
     // process.
-    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3) +
+    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3 + 1) +
                       (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
                       (1 + 2 + 6 + 5 + 1 + 2 + 1 + 1 + 1 + 6 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 32);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17 + 1) + 7 * host.plan->n_groups + 1 + 3 + 1 + 32);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);

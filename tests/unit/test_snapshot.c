@@ -72,6 +72,7 @@ static void count_scope(struct census *census, const struct snapshot_layout *lay
     for (int reason = 0; reason < UNCOVERED_N; reason++)
         count(census, snapshot_uncovered(layout, scope, (enum uncovered)reason));
     count(census, snapshot_guest(layout, scope));
+    count(census, snapshot_busy(layout, scope));
 }
 
 static void count_host(struct census *census, const struct snapshot_layout *layout) {

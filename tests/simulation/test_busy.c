@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/fault_check.h"
+
+// For how long CPUs are busy, as the kernel of a simulated host sees it: totals of CPUs, sockets and the host, in steps
+// of a millisecond, whatever else is measured there.
+
+static double busy(const struct pipeline *p, size_t scope) {
+    return p->snapshot->values[snapshot_busy(p->layout, scope)];
+}
+
+static void load_steady(struct pipeline *p, double awake) {
+    fault_load(p);
+    for (size_t l = 0; l < p->scenario->n_loads; l++)
+        for (size_t k = 0; k < p->scenario->loads[l].n_keyframes; k++) {
+            p->scenario->loads[l].keyframes[k].awake_told = true;
+            p->scenario->loads[l].keyframes[k].awake = awake;
+        }
+    p->tells_busy = true;
+}
+
+static void test_the_busy_time_of_each_cpu_adds_up_over_sockets_and_host(void **state) {
+    (void)state;
+    struct pipeline p;
+    load_steady(&p, 0.25);
+    add_rival(&p, RIVAL_OFFLINE, 0, "3", 20, 40);
+    start(&p);
+    pipeline_run_until(&p, 60);
+    double all = 0.25 * elapsed_seconds(&p);
+    for (unsigned cpu = 0; cpu < 8; cpu++)
+        assert_near(busy(&p, snapshot_scope_cpu(p.layout, cpu)), cpu == 3 ? all - 5 : all, cpu == 3 ? 0.1 : 1e-3,
+                    "of a CPU");
+    double of_sockets = busy(&p, snapshot_scope_socket(0)) + busy(&p, snapshot_scope_socket(1));
+    assert_near(busy(&p, 0), of_sockets, 1e-9, "of the host");
+    assert_near(busy(&p, 0), 8 * all - 5, 0.02, "of the host");
+    pipeline_stop(&p);
+}
+
+static void test_a_guest_keeps_its_cpu_busy(void **state) {
+    (void)state;
+    struct pipeline p;
+    load_steady(&p, 0.5);
+    add_rival(&p, RIVAL_GUEST, 0, "0-3", 0, 0);
+    start(&p);
+    pipeline_run_until(&p, 30);
+    assert_near(busy(&p, 0), 8 * 0.5 * elapsed_seconds(&p), 1e-3, "of the host");
+    pipeline_stop(&p);
+}
+
+static void test_a_host_whose_loads_do_not_tell_it_has_none(void **state) {
+    (void)state;
+    struct pipeline p;
+    load_steady(&p, 0.5);
+    p.scenario->loads[0].keyframes[0].awake_told = false;
+    start(&p);
+    pipeline_run_until(&p, 10);
+    assert_true(isnan(busy(&p, 0)) && isnan(busy(&p, snapshot_scope_cpu(p.layout, 0))));
+    assert_true(isnan(p.snapshot->circumstances.utilisation));
+    pipeline_stop(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_busy_time_of_each_cpu_adds_up_over_sockets_and_host),
+        cmocka_unit_test(test_a_guest_keeps_its_cpu_busy),
+        cmocka_unit_test(test_a_host_whose_loads_do_not_tell_it_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
