@@ -409,8 +409,8 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     }
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, D = 1 metric with a definition, 5 counters. Per socket:
-    // peak, deviation, covered, uncovered, CPUs, the verdict, the busy time. Per host: composite, two standard errors, the
-    // histogram, what measuring costs, the PMU, its memory in the kernel, guests, the last snapshot, infos, the
+    // peak, deviation, covered, uncovered, CPUs, the verdict, the busy time. Per host: composite, two standard errors,
+    // the histogram, what measuring costs, the PMU, its memory in the kernel, guests, the last snapshot, infos, the
     // process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3 + 1) +
                       (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
