@@ -128,7 +128,7 @@ def test_another_build_gives_the_same_bytes():
     with tempfile.TemporaryDirectory() as folder:
         cache = e2e.read_text(f"{BUILD}/CMakeCache.txt") if os.path.exists(f"{BUILD}/CMakeCache.txt") else ""
         if re.search(r"^CMAKE_C_COMPILER_LAUNCHER:\S*=$", cache, re.M) or "CMAKE_C_COMPILER_LAUNCHER" not in cache:
-            run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", folder, cwd=folder, umask=0o077)
+            run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", folder, cwd=folder, umask=0o077, timeout=5 * e2e.TIMEOUT)
             other = folder
         else:  # a cache of compilations rewrites paths
             other = packages.build(ROOT, f"{folder}/another/folder", umask=0o077)

@@ -66,7 +66,7 @@ class Machine(e2e.Program):
                                       {self.port: HTTP_PORT, self.channel: CHANNEL_PORT}))
 
     def wait_boot(self):
-        e2e.wait_for(self._ready, "the machine to boot")
+        e2e.wait_for(self._ready, "the machine to boot", 3 * e2e.TIMEOUT)
         return self
 
     def _ready(self):
