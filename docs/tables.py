@@ -144,7 +144,7 @@ def names_of_cpus():
     """What people call the CPUs of each spec."""
     found = {}
     for row in load("specs/cpus.json")["cpus"]:
-        others = [f"every other CPU of {row.get('vendor', row['generic'])}"] if "generic" in row and row["spec"] != "kernel-events" else []
+        others = [f"every other CPU of {row.get('vendor', row['generic'])}" + (f" whose kernel shows {row['shows'][-1]}" if "shows" in row else "")] if "generic" in row and row["spec"] != "kernel-events" else []
         found.setdefault(row["spec"], []).extend(row.get("known_as", []) + others)
     return found
 

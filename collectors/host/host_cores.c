@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/host/host_cores.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "collectors/host/host_pmu.h"
 
 // On Arm each CPU identifies its own core type. On x86 all CPUs of a host report the same CPUID, so only the kernel's
 // PMUs tell the core types apart; so they do on all other CPUs, of which nothing else is known.
@@ -14,10 +17,16 @@ static bool has_pmu(const void *context, const char *pattern) {
     return host_cores_pmus(context, pattern, &first, 1) > 0;
 }
 
+static bool shows(const void *context, const char *pmu, const char *event) {
+    char terms[256];
+    return host_pmu_alias(context, pmu, event, terms, sizeof terms) != -ENOENT;
+}
+
 static const struct cpu_row *choose_row(const struct host_roots *roots, const struct cpu_map *map,
                                         const struct cpu_identity *known) {
     struct cpu_identity identity = *known;
     identity.has_pmu = has_pmu;
+    identity.shows = shows;
     identity.context = roots;
     return cpu_map_choose(map, &identity);
 }

@@ -76,6 +76,7 @@ static void read_entries(const struct json_node *node, struct cpu_row *row) {
 }
 
 static void free_row(struct cpu_row *row) {
+    free(row->shows);
     free(row->sold_as);
     free(row->known_as);
     free(row->cpuids);
@@ -84,7 +85,8 @@ static void free_row(struct cpu_row *row) {
 
 // A CPU with a spec of ours.
 static void read_row(struct map_reader *map, const struct json_node *node) {
-    static const char *const keys[] = {"spec", "midr", "cpuid", "core", "generic", "vendor", "known_as", "sold_as"};
+    static const char *const keys[] = {"spec",   "midr",  "cpuid",    "core",   "generic",
+                                       "vendor", "shows", "known_as", "sold_as"};
     struct cpu_row row = {.spec = NULL};
     const char *spec = NULL;
     json_check_keys(node, keys, sizeof keys / sizeof *keys);
@@ -95,6 +97,7 @@ static void read_row(struct map_reader *map, const struct json_node *node) {
     read_text(node, "vendor", &row.vendor);
     read_texts(node, "known_as", &row.known_as, &row.n_known_as);
     read_texts(node, "sold_as", &row.sold_as, &row.n_sold_as);
+    read_texts(node, "shows", &row.shows, &row.n_shows);
     if (spec && (spec[0] == '\0' || strchr(spec, '/')))
         json_fail(node, "'%.40s' is no spec's name: write that of its file, without folder and .json", spec);
     row.spec = (char *)spec;

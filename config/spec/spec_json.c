@@ -266,11 +266,13 @@ static bool read_per_thread(const struct json_node *level1, struct catalog_level
     return good;
 }
 
-// False if the width is the host's number of pipeline slots a cycle, "#slots", and the host does not state one.
+// 0 if the width is not known. False if it is the host's number of pipeline slots a cycle, "#slots", and the host does
+// not state one.
 static bool read_width(const struct spec_reader *spec, const struct json_node *level1, bool *good, double *out) {
     const cJSON *width = cJSON_GetObjectItemCaseSensitive(level1->value, "width");
     if (!cJSON_IsString(width) || strcmp(width->valuestring, "#slots") != 0) {
-        *good = json_get_number(level1, "width", JSON_REQUIRED, 1, 64, out) && *good;
+        (void)json_get_number(level1, "width", JSON_OPTIONAL, 1, 64, out);
+        *good = (!width || cJSON_IsNull(width) || *out > 0) && *good;
         return true;
     }
     *out = spec->environment ? spec->environment->facts.literals[LITERAL_SLOTS] : 0;

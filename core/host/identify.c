@@ -106,6 +106,9 @@ static void row_deinit(struct cpu_row *row) {
         free(row->known_as[i]);
     for (size_t i = 0; i < row->n_sold_as; i++)
         free(row->sold_as[i]);
+    for (size_t i = 0; i < row->n_shows; i++)
+        free(row->shows[i]);
+    free(row->shows);
     free(row->sold_as);
     free(row->known_as);
     free(row->core);
@@ -154,6 +157,8 @@ static int check_row(const struct cpu_map *map, const struct cpu_row *row, struc
         return fault_set(fault, "a core belongs to cpuid only: the others know theirs");
     if (row->vendor && !row->pmu)
         return fault_set(fault, "a vendor belongs to generic only: the others know theirs");
+    if (row->n_shows > 0 && !row->pmu)
+        return fault_set(fault, "shows belongs to generic only: the others know their events");
     if (map->n == CPU_MAP_ROWS_MAX || row->n_midrs > CPU_MAP_ENTRIES_MAX || row->n_cpuids > CPU_MAP_ENTRIES_MAX)
         return fault_set(fault, "there are more than %d rows, or more than %d entries in one", CPU_MAP_ROWS_MAX,
                          CPU_MAP_ENTRIES_MAX);
@@ -186,7 +191,8 @@ static bool copy_row(const struct cpu_row *row, struct cpu_row *out) {
     out->n_midrs = row->n_midrs;
     return copy_texts(row->cpuids, row->n_cpuids, &out->cpuids, &out->n_cpuids) &&
            copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as) &&
-           copy_texts(row->sold_as, row->n_sold_as, &out->sold_as, &out->n_sold_as);
+           copy_texts(row->sold_as, row->n_sold_as, &out->sold_as, &out->n_sold_as) &&
+           copy_texts(row->shows, row->n_shows, &out->shows, &out->n_shows);
 }
 
 int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
@@ -248,12 +254,21 @@ static const struct cpu_row *choose_cpuid(const struct cpu_map *map, const char 
     return first;
 }
 
+// Of a CPU that no PMU is known for, nothing is shown.
+static bool shows_all(const struct cpu_identity *identity, const struct cpu_row *row) {
+    size_t shown = 0;
+    while (shown < row->n_shows && identity->core && identity->shows &&
+           identity->shows(identity->context, identity->core, row->shows[shown]))
+        shown++;
+    return shown == row->n_shows;
+}
+
 static const struct cpu_row *choose_generic(const struct cpu_map *map, const struct cpu_identity *identity) {
     const char *vendor = identity->vendor ? identity->vendor : "";
     for (size_t i = 0; i < map->n; i++) {
         const struct cpu_row *row = &map->rows[i];
         if (row->pmu && (row->vendor[0] == '\0' || strcmp(row->vendor, vendor) == 0) &&
-            identity->has_pmu(identity->context, row->pmu))
+            identity->has_pmu(identity->context, row->pmu) && shows_all(identity, row))
             return row;
     }
     return NULL;
@@ -304,11 +319,11 @@ bool cpu_map_fits_pmu(const struct cpu_map *map, const char *spec, const char *p
     return fits || !listed;
 }
 
-bool cpu_map_is_generic(const struct cpu_map *map, const char *spec) {
+const struct cpu_row *cpu_map_find_generic(const struct cpu_map *map, const char *spec) {
     for (size_t i = 0; i < map->n; i++)
         if (map->rows[i].pmu && strcmp(map->rows[i].spec, spec) == 0)
-            return true;
-    return false;
+            return &map->rows[i];
+    return NULL;
 }
 
 const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity) {

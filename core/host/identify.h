@@ -39,9 +39,11 @@ struct cpu_row {
     size_t n_midrs;
     char **cpuids; // patterns of cpuid_matches
     size_t n_cpuids;
-    char *core;      // of these CPUs, only those that this PMU of the kernel counts on; "": all
-    char *pmu;       // generic: the kernel's PMU, a name or a prefix ending in '*'; NULL: the row is not generic
-    char *vendor;    // generic: from /proc/cpuinfo; "": any
+    char *core;   // of these CPUs, only those that this PMU of the kernel counts on; "": all
+    char *pmu;    // generic: the kernel's PMU, a name or a prefix ending in '*'; NULL: the row is not generic
+    char *vendor; // generic: from /proc/cpuinfo; "": any
+    char **shows; // generic: events that the kernel must show for the CPU's own PMU
+    size_t n_shows;
     char **known_as; // what the CPUs are called, for people
     size_t n_known_as;
     char **sold_as; // patterns of names under which they are sold: core/host/cpu_names.h
@@ -70,20 +72,21 @@ struct cpu_identity {
     const char *vendor;                                        // from /proc/cpuinfo; NULL: not known
     const char *core;                                          // the PMU that counts on the CPU; NULL: not known
     bool (*has_pmu)(const void *context, const char *pattern); // whether the kernel has a PMU of this name
+    bool (*shows)(const void *context, const char *pmu, const char *event); // whether it names the event for this PMU
     const void *context;
 };
 
 // Finds the row for a CPU. By MIDR: of all entries that cover it, the latest variant and revision. By CPUID: the first
 // row that matches for the CPU's PMU, else the first one. Else the first generic row of this vendor whose PMU the
-// kernel has. NULL if there is none.
+// kernel has, and of whose events (`shows`) it names all for `core`. NULL if there is none.
 const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu_identity *identity);
 
 // True if the kernel may count on the spec's CPUs with the core PMU of this name ("cpu_atom", "armv8_pmuv3_0"), as far
 // as the map says: a hybrid host's PMUs each belong to the rows that name them. True also for a spec without a row.
 bool cpu_map_fits_pmu(const struct cpu_map *map, const char *spec, const char *pmu);
 
-// True if the spec is for all CPUs of a PMU that have none of their own.
-bool cpu_map_is_generic(const struct cpu_map *map, const char *spec);
+// The first row by which the spec is for all CPUs of a PMU that have none of their own; NULL if there is none.
+const struct cpu_row *cpu_map_find_generic(const struct cpu_map *map, const char *spec);
 
 // The folder below tools/perf/pmu-events/arch of Linux that describes a CPU without a spec; NULL if there is none.
 const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity);

@@ -184,7 +184,7 @@ struct catalog_level1 {
     bool present;
     char *pipeline_slots_text;
     struct formula *pipeline_slots;
-    double width;    // pipeline slots a cycle and core
+    double width;    // pipeline slots a cycle and core; 0: not known
     bool per_thread; // the PMU sees the core from one thread: `thread` is set, and pipeline slots are made of it
     struct formula *thread[THREAD_SLOTS_N];
     char *thread_texts[THREAD_SLOTS_N];

@@ -171,8 +171,8 @@ int catalog_builder_set_defaults(struct catalog_builder *builder, const char *co
 enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_TOPDOWN };
 
 struct catalog_level1_text {
-    const char *pipeline_slots; // formula
-    double width;
+    const char *pipeline_slots;         // formula
+    double width;                       // 0: not known
     const char *thread[THREAD_SLOTS_N]; // formulas; NULL: the PMU sees the whole core
 };
 int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_variant variant,

@@ -23,8 +23,10 @@ int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_vari
     struct catalog_level1 *level1 = level1_of(builder, variant);
     if (level1->present)
         return fault_set(fault, "level 1 stands twice");
-    if (!(text->width > 0 && text->width <= 64))
+    if (!(text->width >= 0 && text->width <= 64))
         return fault_set(fault, "the width is the number of pipeline slots a cycle, between 1 and 64");
+    if (text->width == 0 && text->thread[0])
+        return fault_set(fault, "level 1 per thread needs the width, the number of pipeline slots a cycle");
     struct catalog_level1 made = {.width = text->width, .present = true, .contention = -1};
     int r = compile(builder, text->pipeline_slots, &made.pipeline_slots, &made.pipeline_slots_text, fault);
     for (int i = 0; r == 0 && i < THREAD_SLOTS_N && text->thread[0]; i++)

@@ -210,8 +210,11 @@ static void note_unknown(struct source_host *host) {
                        "'specs: {path: FOLDER, format: perf}' with a copy of arch measures them",
                        folder);
     source_note(&host->source, host->source.pmu_name, "unknown_core",
-                "there is no spec for this CPU: %s common events are measured, without level 1%s",
-                host->kernel_events ? "the kernel's" : "the architecture's", files);
+                "there is no spec for this CPU: %s common events are measured, %s%s",
+                host->kernel_events ? "the kernel's" : "the architecture's",
+                host->source.catalog->level1.present ? "and level 1 by the Topdown events that the kernel shows"
+                                                     : "without level 1",
+                files);
 }
 
 static void note_binding(struct source_host *host, const struct host_binding *binding) {

@@ -15,7 +15,8 @@
 //
 // Without --spec the events of the log choose. The spec with the most of them is taken; the kernel's own events, which
 // every CPU has, only if no CPU's spec has any. Of several with equally many, the one that is for all CPUs of a PMU is
-// taken, since its metrics mean the same on each of them. If there is no such spec the log is refused.
+// taken, since its metrics mean the same on each of them. If there is no such spec the log is refused. A spec for CPUs
+// whose kernel shows certain events is considered only if the log has all of these.
 
 enum { LIST_MAX = 240 };
 
@@ -132,13 +133,30 @@ static int compare(const struct choice *a, const struct choice *b) {
     return a->generic - b->generic;
 }
 
+static bool log_has(const struct perf_log_request *request, const char *name) {
+    int wanted = catalog_find_event(request->catalog, name);
+    for (size_t e = 0; e < request->log->n_events; e++)
+        if (wanted >= 0 && perf_log_find_event(request->catalog, request->names, request->log->events[e]) == wanted)
+            return true;
+    return false;
+}
+
+// True unless the row is for CPUs whose kernel shows events that the log lacks.
+static bool shows_all(const struct perf_log_request *request, const struct cpu_row *generic) {
+    size_t shown = 0;
+    while (generic && shown < generic->n_shows && log_has(request, generic->shows[shown]))
+        shown++;
+    return !generic || shown == generic->n_shows;
+}
+
 // Takes ownership of the catalog.
 static void weigh(const struct tape *tape, const struct specs *specs, struct catalog *catalog, struct choice *best) {
     const struct perf_log_request request = tape_spec_request(tape, catalog, false);
     const char *name = catalog->product.spec;
+    const struct cpu_row *generic = cpu_map_find_generic(&specs->cpus, name);
     struct choice choice = {.catalog = catalog, .kernels = is_kernels(catalog), .n_alike = 1};
-    choice.known = perf_log_known(&request, choice.kernels ? NULL : tape->log.names);
-    choice.generic = cpu_map_is_generic(&specs->cpus, name);
+    choice.known = shows_all(&request, generic) ? perf_log_known(&request, choice.kernels ? NULL : tape->log.names) : 0;
+    choice.generic = generic != NULL;
     int better = choice.known == 0 ? -1 : !best->catalog ? 1 : compare(&choice, best);
     if (better > 0) {
         catalog_free(best->catalog);

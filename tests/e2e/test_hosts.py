@@ -16,6 +16,10 @@ SLOTS = {"slots": "0x4", "topdown-retiring": "0x80", "topdown-bad-spec": "0x81",
          "topdown-be-bound": "0x83", "topdown-heavy-ops": "0x84", "topdown-br-mispredict": "0x85", "topdown-fetch-lat": "0x86",
          "topdown-mem-bound": "0x87"}
 
+FOUR = dict(list(SLOTS.items())[:5])
+# The efficient cores' events of these names are other ones, and they have no slots.
+SMALL = {"topdown-retiring": "0x72", "topdown-bad-spec": "0x73", "topdown-fe-bound": "0x71", "topdown-be-bound": "0x74"}
+
 
 def write_all(folder, files):
     for name, text in files.items():
@@ -24,7 +28,7 @@ def write_all(folder, files):
         e2e.write_text(path, text + "\n")
 
 
-def x86_host(folder, cpu, model_name="made up", form=INTEL, events=(), cpus=4, pmus=("cpu",), watchdog="0"):
+def x86_host(folder, cpu, model_name="made up", form=INTEL, events=(), cpus=4, pmus=("cpu",), watchdog="0", small=None):
     """An x86 host of one socket without SMT, given as vendor-family-model-stepping; the CPUs are divided among the PMUs."""
     vendor, family, model, stepping = cpu.split("-")
     files = {"devices/system/cpu/online": f"0-{cpus - 1}", "devices/system/cpu/present": f"0-{cpus - 1}",
@@ -42,7 +46,8 @@ def x86_host(folder, cpu, model_name="made up", form=INTEL, events=(), cpus=4, p
         if len(pmus) > 1:
             files[f"{of_pmu}/cpus"] = f"{i * share}-{(i + 1) * share - 1}"
         files.update({f"{of_pmu}/format/{term}": bits for term, bits in form.items()})
-        files.update({f"{of_pmu}/events/{name}": f"event=0x00,umask={umask}" for name, umask in dict(events).items()})
+        shown = small if pmu == "cpu_atom" and small is not None else events
+        files.update({f"{of_pmu}/events/{name}": f"event=0x00,umask={umask}" for name, umask in dict(shown).items()})
     write_all(folder, files)
 
 
@@ -69,12 +74,15 @@ def test_each_host_gets_its_spec():
             (dict(cpu="GenuineIntel-6-55-4"), ("spec skylake-sp.* with 4 general and 3 fixed",)),
             (dict(cpu="AuthenticAMD-25-11-1", form=AMD), ("spec zen4",)),
             (dict(cpu="GenuineIntel-6-1A-5"), ("spec nehalem-ep",)),
-            (dict(cpu="GenuineIntel-6-FE-1"), ("spec intel-generic",)),
+            (dict(cpu="GenuineIntel-6-FE-1"), ("spec intel-generic", "the architecture's common events are measured, without level 1")),
+            (dict(cpu="GenuineIntel-6-FE-1", events=SLOTS), ("spec intel-topdown: 4 CPUs on 1 socket with 8 general and 4 fixed",
+                                                            "and level 1 by the Topdown events that the kernel shows")),
+            (dict(cpu="GenuineIntel-6-8C-1", events=FOUR), ("spec intel-topdown-l1", "arch/x86/tigerlake")),
             (dict(cpu="AuthenticAMD-99-1-1", form=AMD), ("spec amd-generic",)),
             (dict(cpu="CentaurHauls-7-3B-0"), ("spec kernel-events", "the kernel's common events are measured")),
             (dict(cpu="GenuineIntel-6-8F-8", pmus=()), ("spec software",))):  # a virtual machine without a PMU
         said(*words, **host)
-    return "10 hosts"
+    return "12 hosts"
 
 
 def answers_on(folder):
@@ -112,11 +120,30 @@ def test_an_unknown_cpu_is_told_of():
     said(r"no spec for this CPU.*arch/x86/novalake.*'specs: \{path: FOLDER, format: perf\}'", cpu="GenuineIntel-18-1-0")
 
 
+def test_a_cpu_without_a_spec_has_the_levels_that_its_kernel_shows():
+    """Tiger Lake and one to come: the topdown groups are in the plan, and nobody is told that a virtual machine hides counters."""
+    for cpu, events, groups in (("GenuineIntel-6-8C-1", FOUR, {"TopdownL1"}), ("GenuineIntel-18-1-0", SLOTS, {"TopdownL1", "TopdownL2"})):
+        with tempfile.TemporaryDirectory() as folder:
+            x86_host(folder, cpu, events=events)
+            yaml = e2e.LISTEN_ANYWHERE + "slot: 20ms\n"
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=yaml) as daemon:
+                status, catalog = daemon.json("/api/v1/status"), daemon.json("/api/v1/catalog")
+        reasons = {e["reason"] for e in status["pmu_errors"]}
+        assert "unknown_core" in reasons and "no_slots" not in reasons, status
+        assert status["cpu"]["microarchitecture"] == "unknown", status["cpu"]
+        found = {name for metric in catalog["metrics"] for name in metric["groups"] if name.startswith("Topdown")}
+        assert found == groups, catalog
+    with tempfile.TemporaryDirectory() as folder:  # a virtual machine hides them, and nothing is missing that was ever there
+        x86_host(folder, "GenuineIntel-6-8C-1")
+        log, status = answers_on(folder)
+    assert "without level 1" in log and "no_slots" not in {e["reason"] for e in status["pmu_errors"]}, log
+
+
 def test_cores_of_two_kinds_are_measured_by_their_own_pmus():
     for cpu, names in (("GenuineIntel-6-BF-2", (("golden-cove",) * 2, ("gracemont",) * 2)),
-                       ("GenuineIntel-18-1-0", (("cpu_core", "intel-generic"), ("cpu_atom", "intel-generic")))):
+                       ("GenuineIntel-18-1-0", (("cpu_core", "intel-topdown"), ("cpu_atom", "intel-generic")))):
         words = [rf"core type {core_type}: host \S+, spec {spec}: 2 CPUs on 1 socket" for core_type, spec in names]
-        log = said(*words, cpu=cpu, pmus=("cpu_core", "cpu_atom"), cpus=4, events=SLOTS)
+        log = said(*words, cpu=cpu, pmus=("cpu_core", "cpu_atom"), cpus=4, events=SLOTS, small=SMALL)
         assert "another kind" not in log, log
 
 

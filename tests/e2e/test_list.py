@@ -137,7 +137,8 @@ def test_a_neutral_name_that_a_core_lacks_is_explained_with_its_group():
                 if name not in metrics:
                     explained.setdefault(spec, []).append(name)
     assert set(explained) == {"sapphire-rapids", "emerald-rapids", "granite-rapids", "zen1", "ampereone",
-                              "ampereonex", "a64fx", "golden-cove", "redwood-cove", "lion-cove", "cougar-cove", "amd-generic", "intel-generic", "kernel-events"}, explained
+                              "ampereonex", "a64fx", "golden-cove", "redwood-cove", "lion-cove", "cougar-cove", "amd-generic", "intel-generic", "intel-topdown",
+                              "intel-topdown-l1", "kernel-events"}, explained
 
 
 def test_events_have_the_attributes_that_their_vendor_states():

@@ -3,8 +3,9 @@
 
 // Intel's cores with PERF_METRICS: slots leads every event group. On every other core the NMI watchdog is on.
 
-static const char *const SPECS[] = {"ice-lake-sp", "sapphire-rapids", "emerald-rapids", "granite-rapids",
-                                    "golden-cove", "redwood-cove",    "lion-cove",      "cougar-cove"};
+static const char *const SPECS[] = {"ice-lake-sp",   "sapphire-rapids", "emerald-rapids", "granite-rapids",
+                                    "golden-cove",   "redwood-cove",    "lion-cove",      "cougar-cove",
+                                    "intel-topdown", "intel-topdown-l1"};
 
 enum { N_SPECS = sizeof SPECS / sizeof SPECS[0] };
 

@@ -45,6 +45,9 @@ NEUTRAL = ["ipc", "frequency_hertz", "utilization_ratio"] + [
     for name in names
 ]
 CATEGORIES = ["frontend_bound", "bad_speculation", "retiring", "backend_bound"]
+# What is measured of CPUs that have no spec of their own: the events of the architecture, and the fields that the kernel shows.
+COMMON = ["ipc", "frequency_hertz", "utilization_ratio", "branch_mpki", "ll_cache_mpki", "branch_miss_ratio", "ll_cache_miss_ratio"]
+GENERIC = {"intel-generic": COMMON, "intel-topdown": COMMON + [c + "_ratio" for c in CATEGORIES], "intel-topdown-l1": COMMON + [c + "_ratio" for c in CATEGORIES]}
 
 # Metrics of the vendor's tree that no spec has, with the reason. docs/specs.md gives both lists to users.
 LEFT_OUT = {
@@ -383,7 +386,7 @@ def check_names(spec, file):
             if operand[0] != "#" and event not in spec["events"] and operand not in metrics and operand not in ("duration_time", "cpu_seconds"):
                 fail(f"{file}: {name} refers to {operand}, which is not there")
     exports = [m.get("topdownd", {}).get("name", n) for n, m in metrics.items()]
-    for name in NEUTRAL + [c + "_ratio" for c in CATEGORIES] if file != "intel-generic" else ["ipc", "branch_mpki", "ll_cache_mpki"]:
+    for name in GENERIC.get(file, NEUTRAL + [c + "_ratio" for c in CATEGORIES]):
         if name not in exports:
             fail(f"{file}: nothing is exported as {name}")
     used = {m for g in groups.values() for m in g["metrics"]}
@@ -488,7 +491,7 @@ def main():
     for row in rows[3:]:
         spoken |= phrases(row[description]) if len(row) > description else set()
     compared = 0
-    for file in list(SPECS) + ["intel-generic"]:
+    for file in list(SPECS) + list(GENERIC):
         spec = spec_files.load(os.path.join(source, "specs", file + ".json"))
         check_names(spec, file)
         check_level1(spec, file)

@@ -283,7 +283,7 @@ static void test_the_width_is_a_number_of_slots_a_cycle(void **state) {
     struct catalog_builder *builder = small();
     const struct catalog *catalog = catalog_builder_catalog(builder);
     struct fault error;
-    const double bad[] = {0, -1, 65, NAN, INFINITY};
+    const double bad[] = {-1, 65, NAN, INFINITY};
     for (size_t i = 0; i < N_OF(bad); i++)
         refused(catalog_builder_set_level1(builder, LEVEL1_USUAL,
                                            &(struct catalog_level1_text){.pipeline_slots = "A", .width = bad[i]},
@@ -293,6 +293,20 @@ static void test_the_width_is_a_number_of_slots_a_cycle(void **state) {
                                        &(struct catalog_level1_text){.pipeline_slots = "A +", .width = 8}, &error),
             &error, "formula, column 4");
     assert_false(catalog->level1.present);
+    catalog_builder_free(builder);
+}
+
+static void test_the_width_may_be_unknown_except_per_thread(void **state) {
+    (void)state;
+    struct catalog_builder *builder = small();
+    const struct catalog *catalog = catalog_builder_catalog(builder);
+    struct fault error;
+    struct catalog_level1_text text = {.pipeline_slots = "A", .thread = {"A", "B", "A", "B"}};
+    refused(catalog_builder_set_level1(builder, LEVEL1_USUAL, &text, &error), &error, "per thread needs the width");
+    assert_false(catalog->level1.present);
+    text = (struct catalog_level1_text){.pipeline_slots = "A"};
+    assert_int_equal(catalog_builder_set_level1(builder, LEVEL1_USUAL, &text, &error), 0);
+    assert_true(catalog->level1.present && catalog->level1.width == 0);
     catalog_builder_free(builder);
 }
 
@@ -408,6 +422,7 @@ int main(void) {
         cmocka_unit_test(test_a_union_holds_each_metric_of_its_groups_once),
         cmocka_unit_test(test_level_1_is_checked_as_it_is_added),
         cmocka_unit_test(test_the_width_is_a_number_of_slots_a_cycle),
+        cmocka_unit_test(test_the_width_may_be_unknown_except_per_thread),
         cmocka_unit_test(test_level_1_is_checked_as_a_whole),
         cmocka_unit_test(test_a_split_shares_an_event_and_holds_them_all),
         cmocka_unit_test(test_a_split_has_a_bounded_number_of_parts_and_events),

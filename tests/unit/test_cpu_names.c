@@ -101,7 +101,7 @@ static const struct {
     {"POWER10", "kernel-events"},
     {"IBM z16", "kernel-events"},
     {"Apple M2 Max", "kernel-events"},
-    {"Diamond Rapids", "intel-generic"},
+    {"Diamond Rapids", "intel-topdown"},
     {"Nova Lake", ""}, // Linux's files
     {"Xeon", ""},
     {"Intel", ""},

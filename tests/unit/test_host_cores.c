@@ -223,6 +223,62 @@ static void test_a_hybrid_host_without_a_spec_has_the_generic_one_for_each_pmu(v
     expect_kind(&kinds, 1, "intel-generic", "cpu_atom", "2-5");
 }
 
+static void show(const struct host_tree *tree, const char *pmu, const char *const *events, size_t n) {
+    char name[128];
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(name, sizeof name, "events/%s", events[i]);
+        host_tree_write_pmu(tree, pmu, name, "event=0x00\n");
+    }
+}
+
+static const char *const FIELDS[] = {"slots",
+                                     "topdown-retiring",
+                                     "topdown-bad-spec",
+                                     "topdown-fe-bound",
+                                     "topdown-be-bound",
+                                     "topdown-heavy-ops",
+                                     "topdown-br-mispredict",
+                                     "topdown-fetch-lat",
+                                     "topdown-mem-bound"};
+
+// The small cores have ordinary events of the same names (Gracemont: event=0xc2 and so on), and no slots.
+static void test_each_core_of_an_unknown_hybrid_host_has_what_its_pmu_shows(void **state) {
+    const struct host_tree *tree = *state;
+    struct host_kinds kinds;
+    x86(tree, "250");
+    write_pmu(tree, "cpu_atom", "10\n", "2-5\n");
+    write_pmu(tree, "cpu_core", "4\n", "0-1\n");
+    show(tree, "cpu_core", FIELDS, 9);
+    show(tree, "cpu_atom", FIELDS + 1, 4);
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    assert_int_equal(kinds.n, 2);
+    assert_true(kinds.several);
+    expect_kind(&kinds, 0, "intel-topdown", "cpu_core", "0-1");
+    expect_kind(&kinds, 1, "intel-generic", "cpu_atom", "2-5");
+}
+
+static void test_an_unknown_host_has_the_level_that_its_kernel_shows(void **state) {
+    const struct host_tree *tree = *state;
+    static const char *const haswell[] = {"topdown-total-slots", "topdown-slots-issued", "topdown-slots-retired",
+                                          "topdown-fetch-bubbles", "topdown-recovery-bubbles"};
+    struct host_kinds kinds;
+    x86(tree, "140"); // Tiger Lake
+    write_pmu(tree, "cpu", "4\n", NULL);
+    show(tree, "cpu", haswell, sizeof haswell / sizeof *haswell);
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    expect_kind(&kinds, 0, "intel-generic", "cpu", "0-5");
+    show(tree, "cpu", FIELDS + 1, 4); // Tremont, which has no slots
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    expect_kind(&kinds, 0, "intel-generic", "cpu", "0-5");
+    show(tree, "cpu", FIELDS, 1);
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    expect_kind(&kinds, 0, "intel-topdown-l1", "cpu", "0-5");
+    show(tree, "cpu", FIELDS, 9);
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    assert_int_equal(kinds.n, 1);
+    expect_kind(&kinds, 0, "intel-topdown", "cpu", "0-5");
+}
+
 static void test_an_ordinary_x86_host_has_one_kind(void **state) {
     const struct host_tree *tree = *state;
     struct host_kinds kinds;
@@ -285,6 +341,8 @@ int main(void) {
         ON_A_TREE(test_an_intel_hybrid_host_has_a_kind_for_each_pmu),
         ON_A_TREE(test_a_hybrid_host_with_one_pmu_has_the_spec_of_its_large_cores),
         ON_A_TREE(test_a_hybrid_host_without_a_spec_has_the_generic_one_for_each_pmu),
+        ON_A_TREE(test_each_core_of_an_unknown_hybrid_host_has_what_its_pmu_shows),
+        ON_A_TREE(test_an_unknown_host_has_the_level_that_its_kernel_shows),
         ON_A_TREE(test_an_ordinary_x86_host_has_one_kind),
         ON_A_TREE(test_a_cpu_that_no_pmu_counts_on_makes_no_host_a_hybrid),
         ON_A_TREE(test_more_kinds_than_there_is_room_for_are_left_out),

@@ -7,6 +7,7 @@
 
 #include "collectors/host/host_bind.h"
 #include "collectors/host/host_cores.h"
+#include "collectors/host/host_pmu.h"
 #include "config/spec/cpu_map_json.h"
 #include "config/spec/spec_json.h"
 #include "tests/unit/core_check.h"
@@ -98,6 +99,11 @@ static bool has_pmu(const void *context, const char *pattern) {
     return host_cores_pmus(context, pattern, &first, 1) > 0;
 }
 
+static bool shows(const void *context, const char *pmu, const char *event) {
+    char terms[96];
+    return host_pmu_alias(context, pmu, event, terms, sizeof terms) == 0;
+}
+
 static void bind(const struct host_tree *tree, const char *spec, struct bound *out) {
     *out = (struct bound){0};
     static struct errors errors;
@@ -106,7 +112,8 @@ static void bind(const struct host_tree *tree, const char *spec, struct bound *o
     struct host_core_pmu pmu;
     assert_int_equal(cpu_map_json_load("specs/cpus.json", &errors, &out->map), 0);
     host_cpu_describe(&tree->roots, &cpu);
-    struct cpu_identity identity = {.vendor = cpu.vendor, .has_pmu = has_pmu, .context = &tree->roots};
+    struct cpu_identity identity = {
+        .vendor = cpu.vendor, .core = "cpu", .has_pmu = has_pmu, .shows = shows, .context = &tree->roots};
     identity.has_midr = host_linux_midr(&tree->roots, 0, &identity.midr) == 0;
     if (host_cpu_cpuid(&tree->roots, cpuid, sizeof cpuid) == 0)
         identity.cpuid = cpuid;
@@ -423,7 +430,21 @@ static void test_neoverse_n2_r0p3(void **state) { check_arm(*state, "0x000000004
 static void test_cobalt_100(void **state) { check_arm(*state, "0x000000006d0fd490\n", "neoverse-n2", true); }
 static void test_an_unknown_arm_core(void **state) { check_arm(*state, "0x00000000410fd083\n", "armv8-pmuv3", false); }
 
-static void check_unknown_x86(const struct host_tree *tree, const char *vendor, const char *format, const char *spec) {
+// Returns the host's catalog and support, for unbind.
+static void bind_unknown_x86(const struct host_tree *tree, const struct made_up *host, const char *spec,
+                             struct bound *bound) {
+    write_host(tree, host);
+    bind(tree, spec, bound);
+    assert_non_null(bound->row->pmu); // generic: the CPU has no spec of its own
+    assert_false(bound->binding.topdown_dropped);
+    size_t sampled = 0; // by a PMU that this host lacks
+    for (size_t e = 0; e < bound->catalog->n_events; e++)
+        sampled += bound->catalog->events[e].sampling_only;
+    assert_int_equal(count_support(bound, PLAN_UNSUPPORTED), sampled);
+}
+
+static void check_unknown_x86(const struct host_tree *tree, const char *vendor, const char *format, const char *events,
+                              const char *spec) {
     const struct made_up host = {.vendor = vendor,
                                  .model_name = "x",
                                  .family = 99,
@@ -431,17 +452,61 @@ static void check_unknown_x86(const struct host_tree *tree, const char *vendor, 
                                  .stepping = 1,
                                  .cores = 1,
                                  .format = format,
-                                 .events = NAMES};
+                                 .events = events};
     struct bound bound;
-    write_host(tree, &host);
-    bind(tree, spec, &bound);
-    assert_non_null(bound.row->pmu); // generic: the CPU has no spec of its own
+    bind_unknown_x86(tree, &host, spec, &bound);
     assert_false(bound.catalog->level1.present);
-    size_t sampled = 0; // by a PMU that this host lacks
-    for (size_t e = 0; e < bound.catalog->n_events; e++)
-        sampled += bound.catalog->events[e].sampling_only;
-    assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), sampled);
     unbind(&bound);
+}
+
+static uint64_t config_of(const struct bound *bound, const char *event) {
+    return bound->catalog->events[catalog_find_event(bound->catalog, event)].code.config;
+}
+
+// The kernel's own codes: slots is event 0, umask 4; the fields are umasks 0x80 to 0x87 (arch/x86/events/intel/core.c).
+static void check_slots(const struct host_tree *tree, unsigned model, const char *events, const char *spec,
+                        size_t fields) {
+    static const char *const names[] = {"topdown-retiring",  "topdown-bad-spec",  "topdown-fe-bound",
+                                        "topdown-be-bound",  "topdown-heavy-ops", "topdown-br-mispredict",
+                                        "topdown-fetch-lat", "topdown-mem-bound"};
+    const struct made_up host = {.vendor = "GenuineIntel",
+                                 .model_name = "x",
+                                 .family = 6,
+                                 .model = model,
+                                 .stepping = 1,
+                                 .cores = 2,
+                                 .format = INTEL_FORMAT,
+                                 .events = events};
+    struct bound bound;
+    bind_unknown_x86(tree, &host, spec, &bound);
+    assert_true(bound.catalog->level1.present && bound.catalog->level1.width == 0);
+    assert_int_equal(bound.catalog->level1.n_categories, 4);
+    assert_true(bound.catalog->n_topdown > fields);
+    assert_int_equal(config_of(&bound, "slots"), 0x0400);
+    for (size_t i = 0; i < N_OF(names); i++)
+        if (i < fields)
+            assert_int_equal(config_of(&bound, names[i]), (0x80 + i) << 8);
+        else
+            assert_int_equal(catalog_find_event(bound.catalog, names[i]), -1);
+    assert_int_equal(catalog_find_metric(bound.catalog, "tma_memory_bound") >= 0, fields == 8);
+    unbind(&bound);
+}
+
+static void test_tiger_lake_has_level_1_from_the_kernels_events(void **state) {
+    check_slots(*state, 140, SLOTS_4, "intel-topdown-l1", 4);
+}
+
+static void test_a_cpu_to_come_has_levels_1_and_2_from_the_kernels_events(void **state) {
+    check_slots(*state, 255, SLOTS_8, "intel-topdown", 8);
+}
+
+// Haswell's names are of other events, of which level 1 takes more than their ratios.
+static void test_other_events_called_topdown_are_no_level_1(void **state) {
+    check_unknown_x86(*state, "GenuineIntel", INTEL_FORMAT,
+                      "cpu-cycles event=0x3c;topdown-total-slots event=0x3c,umask=0x0;topdown-slots-issued "
+                      "event=0xe,umask=0x1;topdown-slots-retired event=0xc2,umask=0x2;topdown-fetch-bubbles "
+                      "event=0x9c,umask=0x1;topdown-recovery-bubbles event=0xd,umask=0x3,cmask=1",
+                      "intel-generic");
 }
 
 static void test_zen_4_samples_with_ibs_where_the_host_has_it(void **state) {
@@ -468,10 +533,10 @@ static void test_zen_4_samples_with_ibs_where_the_host_has_it(void **state) {
 }
 
 static void test_an_unknown_cpu_of_intel(void **state) {
-    check_unknown_x86(*state, "GenuineIntel", INTEL_FORMAT, "intel-generic");
+    check_unknown_x86(*state, "GenuineIntel", INTEL_FORMAT, NAMES, "intel-generic");
 }
 static void test_an_unknown_cpu_of_amd(void **state) {
-    check_unknown_x86(*state, "AuthenticAMD", AMD_FORMAT, "amd-generic");
+    check_unknown_x86(*state, "AuthenticAMD", AMD_FORMAT, NAMES, "amd-generic");
 }
 
 static void test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first(void **state) {
@@ -531,6 +596,9 @@ int main(void) {
         ON_A_TREE(test_an_unknown_arm_core),
         ON_A_TREE(test_zen_4_samples_with_ibs_where_the_host_has_it),
         ON_A_TREE(test_an_unknown_cpu_of_intel),
+        ON_A_TREE(test_tiger_lake_has_level_1_from_the_kernels_events),
+        ON_A_TREE(test_a_cpu_to_come_has_levels_1_and_2_from_the_kernels_events),
+        ON_A_TREE(test_other_events_called_topdown_are_no_level_1),
         ON_A_TREE(test_an_unknown_cpu_of_amd),
         ON_A_TREE(test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first),
         ON_A_TREE(test_a_cpuinfo_that_does_not_say_gives_no_cpuid),

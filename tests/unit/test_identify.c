@@ -38,6 +38,31 @@ static bool has_pmu_named(const void *context, const char *pattern) {
     return pattern[length - 1] == '*' ? strncmp(name, pattern, length - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
+// Kernels that show none, four or eight fields of PERF_METRICS for a PMU, as Linux names them (arch/x86/events/intel).
+struct kernel {
+    const char *pmu;
+    unsigned fields;
+    bool leader; // and `slots`
+};
+
+static bool has_pmu_of(const void *context, const char *pattern) {
+    const struct kernel *kernel = context;
+    return has_pmu_named(kernel->pmu, pattern);
+}
+
+static bool shows_fields(const void *context, const char *pmu, const char *event) {
+    static const char *const fields[] = {"topdown-retiring",  "topdown-bad-spec",  "topdown-fe-bound",
+                                         "topdown-be-bound",  "topdown-heavy-ops", "topdown-br-mispredict",
+                                         "topdown-fetch-lat", "topdown-mem-bound"};
+    const struct kernel *kernel = context;
+    if (strcmp(pmu, kernel->pmu) != 0)
+        return false;
+    for (size_t i = 0; i < kernel->fields; i++)
+        if (strcmp(event, fields[i]) == 0)
+            return true;
+    return kernel->leader && strcmp(event, "slots") == 0;
+}
+
 static const char *spec_of_midr(const struct cpu_map *map, uint32_t midr) {
     const struct cpu_identity identity = {
         .has_midr = true, .midr = midr, .vendor = "0x41", .has_pmu = has_pmu_named, .context = "armv8_pmuv3_0"};
@@ -152,6 +177,7 @@ static const struct {
     {"GenuineIntel-6-CC-1", "darkmont", "cpu_atom"},
     {"GenuineIntel-18-1-0", "intel-generic", "cpu"},  // Nova Lake
     {"GenuineIntel-19-1-0", "intel-generic", "cpu"},  // Diamond Rapids
+    {"GenuineIntel-6-8C-1", "intel-generic", "cpu"},  // Tiger Lake
     {"GenuineIntel-6-8-6", "intel-generic", "cpu"},   // not 6-8F
     {"GenuineIntel-6-11A-5", "intel-generic", "cpu"}, // not 6-1A
     {"GenuineIntel-15-6-4", "intel-generic", "cpu"},  // another family
@@ -176,12 +202,22 @@ static const struct {
     {"CentaurHauls-7-3B-0", "kernel-events", "cpu"},  // no spec, no generic one either
 };
 
-static const char *spec_of_x86(const struct cpu_map *map, size_t i) {
+static const char *spec_on(const struct cpu_map *map, const char *cpuid, const char *core,
+                           const struct kernel *kernel) {
     char vendor[32];
-    (void)snprintf(vendor, sizeof vendor, "%.*s", (int)strcspn(x86[i].cpuid, "-"), x86[i].cpuid);
-    const struct cpu_identity identity = {
-        .cpuid = x86[i].cpuid, .vendor = vendor, .core = x86[i].core, .has_pmu = has_pmu_named, .context = "cpu"};
+    (void)snprintf(vendor, sizeof vendor, "%.*s", (int)strcspn(cpuid, "-"), cpuid);
+    const struct cpu_identity identity = {.cpuid = cpuid,
+                                          .vendor = vendor,
+                                          .core = core,
+                                          .has_pmu = has_pmu_of,
+                                          .shows = shows_fields,
+                                          .context = kernel};
     return cpu_map_choose(map, &identity)->spec;
+}
+
+static const char *spec_of_x86(const struct cpu_map *map, size_t i) {
+    const struct kernel kernel = {.pmu = "cpu"};
+    return spec_on(map, x86[i].cpuid, x86[i].core, &kernel);
 }
 
 static void test_every_x86_cpu_gets_its_spec(void **state) {
@@ -190,6 +226,43 @@ static void test_every_x86_cpu_gets_its_spec(void **state) {
         if (strcmp(spec, x86[i].spec) != 0)
             fail_msg("%s: %s instead of %s", x86[i].cpuid, spec, x86[i].spec);
     }
+}
+
+// What the kernel shows for the CPU's own PMU decides of a CPU that no other row is for. Small cores have ordinary
+// events of the fields' names, and no slots.
+static const struct {
+    const char *cpuid, *core;
+    struct kernel kernel;
+    const char *spec;
+} shown[] = {
+    {"GenuineIntel-18-1-0", "cpu", {"cpu", 8, true}, "intel-topdown"},      // Nova Lake
+    {"GenuineIntel-18-1-0", "cpu_atom", {"cpu", 8, true}, "intel-generic"}, // its small cores
+    {"GenuineIntel-18-1-0", NULL, {"cpu", 8, true}, "intel-generic"},       // of which no PMU is known
+    {"GenuineIntel-19-1-0", "cpu", {"cpu", 8, true}, "intel-topdown"},      // Diamond Rapids
+    {"GenuineIntel-19-1-0", "cpu", {"cpu", 7, true}, "intel-topdown-l1"},   // a kernel that lacks one
+    {"GenuineIntel-6-8C-1", "cpu", {"cpu", 4, true}, "intel-topdown-l1"},   // Tiger Lake
+    {"GenuineIntel-6-7E-5", "cpu", {"cpu", 4, true}, "intel-topdown-l1"},   // Ice Lake, client
+    {"GenuineIntel-6-A7-1", "cpu", {"cpu", 4, true}, "intel-topdown-l1"},   // Rocket Lake
+    {"GenuineIntel-6-8C-1", "cpu", {"cpu", 3, true}, "intel-generic"},      // not all of level 1
+    {"GenuineIntel-6-8C-1", "cpu", {"cpu", 0, true}, "intel-generic"},      // `slots` alone
+    {"GenuineIntel-6-86-4", "cpu", {"cpu", 4, false}, "intel-generic"},     // Tremont
+    {"GenuineIntel-6-6A-6", "cpu", {"cpu", 4, true}, "ice-lake-sp"},        // its own spec comes first
+    {"GenuineIntel-6-8F-4", "cpu", {"cpu", 8, true}, "sapphire-rapids"},
+    {"AuthenticAMD-27-1-0", "cpu", {"cpu", 8, true}, "amd-generic"}, // another vendor's
+};
+
+static void test_a_generic_row_may_need_events_that_the_kernel_shows(void **state) {
+    for (size_t i = 0; i < N_OF(shown); i++) {
+        const char *spec = spec_on(*state, shown[i].cpuid, shown[i].core, &shown[i].kernel);
+        if (strcmp(spec, shown[i].spec) != 0)
+            fail_msg("%s: %s instead of %s", shown[i].cpuid, spec, shown[i].spec);
+    }
+    const struct cpu_identity unasked = {.cpuid = "GenuineIntel-18-1-0",
+                                         .vendor = "GenuineIntel",
+                                         .core = "cpu",
+                                         .has_pmu = has_pmu_named,
+                                         .context = "cpu"};
+    assert_string_equal(cpu_map_choose(*state, &unasked)->spec, "intel-generic");
 }
 
 static void test_each_spec_is_for_the_pmus_of_its_rows(void **state) {
@@ -210,6 +283,8 @@ static void test_each_spec_is_for_the_pmus_of_its_rows(void **state) {
         {"zen4", "cpu", true},
         {"zen4", "armv8_pmuv3_0", false},
         {"intel-generic", "cpu_core", true},
+        {"intel-topdown", "cpu_core", true},
+        {"intel-topdown-l1", "cpu", true},
         {"intel-generic", "cpu", true},
         {"intel-generic", "armv8_pmuv3_0", false},
         {"amd-generic", "cpu", true},
@@ -223,8 +298,12 @@ static void test_each_spec_is_for_the_pmus_of_its_rows(void **state) {
     for (size_t i = 0; i < N_OF(table); i++)
         if (cpu_map_fits_pmu(*state, table[i].spec, table[i].pmu) != table[i].fits)
             fail_msg("%s, %s", table[i].spec, table[i].pmu);
-    assert_true(cpu_map_is_generic(*state, "armv8-pmuv3") && cpu_map_is_generic(*state, "kernel-events"));
-    assert_false(cpu_map_is_generic(*state, "neoverse-v2") || cpu_map_is_generic(*state, "software"));
+    assert_string_equal(cpu_map_find_generic(*state, "armv8-pmuv3")->pmu, "armv*");
+    assert_string_equal(cpu_map_find_generic(*state, "kernel-events")->pmu, "cpu"); // the first of three
+    assert_int_equal(cpu_map_find_generic(*state, "intel-generic")->n_shows, 0);
+    assert_true(cpu_map_find_generic(*state, "intel-topdown")->n_shows > 0);
+    assert_null(cpu_map_find_generic(*state, "neoverse-v2"));
+    assert_null(cpu_map_find_generic(*state, "software"));
 }
 
 // Every row decides for some CPU of the tables: one that never does stands below another that hides it.
@@ -240,6 +319,8 @@ static void test_every_row_of_the_map_that_ships_is_reached(void **state) {
         reached = reached || row->n_midrs > 0;
         for (size_t j = 0; j < N_OF(x86); j++)
             reached = reached || strcmp(spec_of_x86(map, j), row->spec) == 0;
+        for (size_t j = 0; j < N_OF(shown); j++)
+            reached = reached || strcmp(shown[j].spec, row->spec) == 0;
         if (!reached)
             fail_msg("no CPU reaches row %zu (%s)", i, row->spec);
     }
@@ -358,6 +439,8 @@ static void test_wrong_maps_are_refused_with_their_place(void **state) {
         {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-[1\"]"), "'Acme-6-[1' is not an extended regular expression"},
         {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-1\"], \"vendor\": \"Acme\""), "a vendor belongs to generic"},
         {ROW("\"spec\": \"a\", \"generic\": \"cpu\", \"core\": \"cpu_atom\""), "a core belongs to cpuid only"},
+        {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-1\"], \"shows\": [\"slots\"]"), "shows belongs to generic only"},
+        {ROW("\"spec\": \"a\", \"generic\": \"cpu\", \"shows\": \"slots\""), "cpus[1].shows: must be a list"},
         {"{\"cpus\": [], \"linux\": [{\"midr\": [\"0x410fd490\"]}]}", "linux[0].folder: is missing"},
         {"{\"cpus\": [], \"linux\": [{\"folder\": \"x86/a\"}]}", "linux[0]: matches no CPU"},
     };
@@ -474,6 +557,7 @@ int main(void) {
         cmocka_unit_test(test_a_cpuid_pattern_is_for_the_whole_text),
         cmocka_unit_test(test_every_core_gets_its_spec),
         cmocka_unit_test(test_every_x86_cpu_gets_its_spec),
+        cmocka_unit_test(test_a_generic_row_may_need_events_that_the_kernel_shows),
         cmocka_unit_test(test_each_spec_is_for_the_pmus_of_its_rows),
         cmocka_unit_test(test_every_row_of_the_map_that_ships_is_reached),
         cmocka_unit_test(test_every_row_names_a_spec_that_ships),

@@ -130,6 +130,21 @@ static void test_our_extensions_are_read(void **state) {
     catalog_free(catalog);
 }
 
+// Then nothing is known of the most slots that there can be.
+static void test_level_1_needs_no_width(void **state) {
+    (void)state;
+    struct catalog *catalog =
+        expect_good("{" PRODUCT "," EVENTS "," METRICS "," GROUPS
+                    ", \"topdownd\": {\"level1\": {\"pipeline_slots\": \"CYCLES * 8\", \"categories\": "
+                    "{\"retiring\": \"part_a\", \"frontend_bound\": \"part_b\"}}}}");
+    assert_true(catalog->level1.present && catalog->level1.width == 0);
+    catalog_free(catalog);
+    expect_error("{" PRODUCT "," EVENTS "," METRICS "," GROUPS
+                 ", \"topdownd\": {\"level1\": {\"pipeline_slots\": \"CYCLES * 8\", \"width\": 0, \"categories\": "
+                 "{\"retiring\": \"part_a\", \"frontend_bound\": \"part_b\"}}}}",
+                 "topdownd.level1.width: must be between 1 and 64");
+}
+
 static void test_a_spec_does_not_say_which_cpus_it_is_for(void **state) {
     (void)state; // specs/cpus.json does
     expect_error("{" PRODUCT "," EVENTS "," METRICS "," GROUPS ", \"topdownd\": {\"match\": {\"generic\": true}}}",
@@ -475,6 +490,7 @@ int main(void) {
         cmocka_unit_test(test_the_stages_of_the_methodology_become_groups),
         cmocka_unit_test(test_a_group_called_like_a_stage_stays_what_it_is),
         cmocka_unit_test(test_our_extensions_are_read),
+        cmocka_unit_test(test_level_1_needs_no_width),
         cmocka_unit_test(test_a_spec_does_not_say_which_cpus_it_is_for),
         cmocka_unit_test(test_a_metric_can_have_a_name_a_definition_a_threshold_and_advice),
         cmocka_unit_test(test_fields_that_a_vendor_adds_are_ignored_and_ours_are_not),
