@@ -158,7 +158,7 @@ static double time_diagnosis(struct diagnosis *diagnosis, struct snapshot *snaps
 static void run(const struct rig *rig, struct costs *costs) {
     struct quick_pmu pmu = quick_pmu_new();
     struct ours ours;
-    size_t n = rig->layout->n_values;
+    size_t n = rig->layout->n_scopes * rig->layout->scope_stride; // as if CPUs lacked no metric: the same as ever
     double *sums = calloc(n, sizeof *sums), *lost = calloc(n, sizeof *lost);
     struct diagnosis *diagnosis = diagnosis_new(rig->layout);
     if (!sums || !lost || !diagnosis)
