@@ -192,6 +192,7 @@ const struct table_column list_cpu_columns[LIST_CPU_COLUMNS] = {
     {"name", "NAME", TABLE_TEXT},          {"microarchitecture", NULL, TABLE_TEXT},
     {"midr", "MIDR", TABLE_TEXTS},         {"cpuid", "CPUID", TABLE_TEXTS},
     {"known_as", "KNOWN AS", TABLE_TEXTS}, {"generic", "GENERIC", TABLE_TEXT},
+    {"shows", NULL, TABLE_TEXTS},
 };
 
 // What the rows of one spec say, one after the other.
@@ -223,7 +224,7 @@ static void put_midrs(struct table *table, const struct cpu_map *map, const char
 
 static void list_cpu(const struct list_specs *list, size_t spec, struct table *table) {
     const struct catalog_product *product = &list->specs[spec].catalog->product;
-    struct rows_texts cpuids = {.n = 0}, known_as = {.n = 0};
+    struct rows_texts cpuids = {.n = 0}, known_as = {.n = 0}, shows = {.n = 0};
     char generic[256] = "";
     for (size_t i = 0; i < list->cpus.n; i++) {
         const struct cpu_row *row = &list->cpus.rows[i];
@@ -232,6 +233,7 @@ static void list_cpu(const struct list_specs *list, size_t spec, struct table *t
             continue;
         add_texts(&cpuids, row->cpuids, row->n_cpuids);
         add_texts(&known_as, row->known_as, row->n_known_as);
+        add_texts(&shows, row->shows, row->n_shows);
         if (row->pmu)
             (void)snprintf(generic + length, sizeof generic - length, "%s%s", length > 0 ? ", " : "", row->pmu);
     }
@@ -243,6 +245,7 @@ static void list_cpu(const struct list_specs *list, size_t spec, struct table *t
     put_texts(table, &cpuids);
     put_texts(table, &known_as);
     table_text(table, generic[0] != '\0' ? generic : NULL);
+    put_texts(table, &shows);
 }
 
 void list_cpus(struct list_specs *list, const bool *found, struct table *table) {

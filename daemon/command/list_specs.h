@@ -50,7 +50,7 @@ const char *list_specs_suggest(const struct list_specs *list, const char *name);
 int list_specs_print(const struct list_specs *list, const char *name, struct errors *errors, struct text *out);
 
 // The rows of `list cpus`: the specs of which found[i] is true. An invalid spec is logged, and the others are listed.
-enum { LIST_CPU_COLUMNS = 8 };
+enum { LIST_CPU_COLUMNS = 9 };
 extern const struct table_column list_cpu_columns[LIST_CPU_COLUMNS];
 void list_cpus(struct list_specs *list, const bool *found, struct table *table);
 

@@ -45,7 +45,7 @@ def test_every_spec_is_listed_with_what_identifies_its_cpus():
     assert sorted(cpus) == SPECS, set(cpus) ^ set(SPECS)
     for spec, cpu in cpus.items():
         rows = [row for row in spec_file("cpus")["cpus"] if row["spec"] == spec]
-        for key in ("midr", "cpuid", "known_as"):
+        for key in ("midr", "cpuid", "known_as", "shows"):
             assert cpu[key] == [text for row in rows for text in row.get(key, [])], (rows, cpu)
         assert cpu["generic"] == (", ".join(row["generic"] for row in rows if "generic" in row) or None), (rows, cpu)
     assert cpus["sapphire-rapids"]["vendor"] == "Intel" and cpus["zen4"]["vendor"] == "AMD"

@@ -366,6 +366,20 @@ def check_events(spec, vendor, file):
             fail(f"{file}: {name} has other counters than the vendor's {wanted}")
 
 
+def check_fields(spec, known, file):
+    """The shares of the fields are those of a core whose formulas are made of fields alone; check_cpus.py holds them against the vendor's."""
+    compared = [name for name in spec["metrics"] if name.startswith("tma_")]
+    for name in compared:
+        if spec["metrics"][name]["formula"] != known["metrics"][name]["formula"]:
+            fail(f"{file}: {name} is another formula than that of Lion Cove")
+    levels = sum(field in spec["events"] for field in PERF_METRICS if field != "slots") // 4
+    if len(compared) != {0: 0, 1: 4, 2: 12}[levels]:
+        fail(f"{file}: {len(compared)} metrics of {levels} levels")
+    for name in set(PERF_METRICS) & set(spec["events"]):
+        if our_encoding(spec, name)[0] != (("event", 0), ("umask", PERF_METRICS[name])):
+            fail(f"{file}: {name} is not encoded as the kernel does")
+
+
 def check_domains(spec, tree, file):
     for name, metric in spec["metrics"].items():
         domain = tree.get(name)
@@ -491,11 +505,14 @@ def main():
     for row in rows[3:]:
         spoken |= phrases(row[description]) if len(row) > description else set()
     compared = 0
+    lion_cove = spec_files.load(os.path.join(source, "specs/lion-cove.json"))
     for file in list(SPECS) + list(GENERIC):
         spec = spec_files.load(os.path.join(source, "specs", file + ".json"))
         check_names(spec, file)
         check_level1(spec, file)
         check_words(spec, spoken, file)
+        if file in GENERIC:
+            check_fields(spec, lion_cove, file)
         if file in vendors:
             compared += check_formulas(spec, vendors[file], file)
             check_thresholds(spec, vendors[file], file)
