@@ -96,6 +96,15 @@ static int bind_other(const struct host_roots *roots, struct catalog_builder *bu
 
 // ---- topdown counters ----
 
+void host_bind_drop_topdown(struct catalog_builder *builder, struct host_binding *binding) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
+    for (size_t i = 0; i < catalog->n_topdown; i++)
+        if (i == 0 || catalog->events[catalog->topdown[i]].need.free)
+            binding->support[catalog->topdown[i]] = PLAN_UNSUPPORTED;
+    catalog_builder_drop_topdown(builder);
+    binding->topdown_dropped = true;
+}
+
 // The kernel has its own names for the fields. If the PMU lacks one of these events, as in most virtual
 // machines, none of the fields counts. The kernel shows the leader beside them, but a vendor's files may use another
 // name for it.
@@ -113,13 +122,8 @@ static void bind_topdown(const struct host_roots *roots, const char *pmu, struct
     if (!fields && catalog->n_topdown > 0)
         whole =
             host_pmu_alias(roots, pmu, catalog->events[catalog->topdown[0]].name, ignored, sizeof ignored) != -ENOENT;
-    if (whole)
-        return;
-    for (size_t i = 0; i < catalog->n_topdown; i++)
-        if (i == 0 || catalog->events[catalog->topdown[i]].need.free)
-            binding->support[catalog->topdown[i]] = PLAN_UNSUPPORTED;
-    catalog_builder_drop_topdown(builder);
-    binding->topdown_dropped = true;
+    if (!whole)
+        host_bind_drop_topdown(builder, binding);
 }
 
 int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog_builder *builder,

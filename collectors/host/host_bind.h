@@ -22,6 +22,10 @@ struct host_binding {
 // host_binding_deinit.
 int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog_builder *builder,
               struct host_binding *out);
+
+// For a kernel that shows the PMU's topdown counters and refuses their leader: level 1 does without them. The builder
+// and the binding are those of host_bind.
+void host_bind_drop_topdown(struct catalog_builder *builder, struct host_binding *binding);
 void host_binding_deinit(struct host_binding *binding);
 
 #endif

@@ -161,15 +161,29 @@ static int load_spec(struct source_host *host, const struct source_request *requ
     return r;
 }
 
-// True if the core PMU's first plain event opens: then a refusal is about the event and not about permissions.
-static bool core_opens(const struct source_host *host) {
-    const struct catalog *catalog = host->source.catalog;
-    for (size_t e = 0; e < catalog->n_events; e++) {
+static int ask(const struct source_host *host, const struct catalog_event *event) {
+    return pmu_linux_probe_event(host->pmu_types[0], event->code.config, host->cores.first_cpu);
+}
+
+// True for an answer that may be about the event; others are about permissions.
+static bool is_refusal(int r) { return r == -ENOENT || r == -EOPNOTSUPP || r == -EINVAL; }
+
+// True if one of the core PMU's plain events opens: then a refusal is about the event.
+static bool core_opens(const struct source_host *host, const struct catalog *catalog) {
+    int r = -ENOENT;
+    for (size_t e = 0; e < catalog->n_events && is_refusal(r); e++) {
         const struct catalog_event *event = &catalog->events[e];
         if (event->kind == EVENT_COUNTED && event->code.pmu == 0 && event->code.config1 == 0 && !event->topdown)
-            return pmu_linux_probe_event(host->pmu_types[0], event->code.config, host->cores.first_cpu) == 0;
+            r = ask(host, event);
     }
-    return false;
+    return r == 0;
+}
+
+// True if the kernel shows the PMU's topdown counters and refuses their leader, as in virtual machines with an older
+// kernel. The leader would lead every event group, and nothing would be measured.
+static bool refuses_topdown(const struct source_host *host, const struct catalog *catalog) {
+    return catalog->n_topdown > 0 && is_refusal(ask(host, &catalog->events[catalog->topdown[0]])) &&
+           core_opens(host, catalog);
 }
 
 // The kernel's driver of a CPU says which of the generic events it translates by what it opens. Where nothing opens,
@@ -184,11 +198,11 @@ static int rule_out_refused(struct source_host *host) {
         if (event->kind != EVENT_COUNTED || !kernel_pmu_type(source->catalog->pmus[event->code.pmu], &type))
             continue;
         int r = pmu_linux_probe_event(type, event->code.config, host->cores.first_cpu);
-        refused[e] = r == -ENOENT || r == -EOPNOTSUPP || r == -EINVAL;
+        refused[e] = is_refusal(r);
         n_refused += refused[e];
         n_opened += r == 0;
     }
-    bool counts = n_opened > 0 || (n_refused > 0 && core_opens(host));
+    bool counts = n_opened > 0 || (n_refused > 0 && core_opens(host, source->catalog));
     for (size_t e = 0; e < n && counts; e++)
         if (refused[e])
             source->support[e] = PLAN_UNSUPPORTED;
@@ -224,7 +238,7 @@ static void note_binding(struct source_host *host, const struct host_binding *bi
         note_unknown(host);
     if (binding->topdown_dropped)
         source_note(source, source->pmu_name, "no_slots",
-                    "the kernel does not show the PMU's own Topdown counters, as in most virtual machines: %s",
+                    "the kernel does not offer the PMU's own Topdown counters, as in most virtual machines: %s",
                     catalog->level1.present ? "level 1 is measured with ordinary events instead"
                                             : "there is no level 1");
     if (binding->n_cannot > 0)
@@ -268,6 +282,8 @@ static int init_hardware(struct source_host *host, const struct source_request *
         catalog_builder_free(builder);
         return r;
     }
+    if (refuses_topdown(host, catalog_builder_catalog(builder)))
+        host_bind_drop_topdown(builder, &binding);
     source->pmu_name = host->pmu_found;
     source->catalog = catalog_builder_finish(builder);
     const struct catalog *catalog = source->catalog;

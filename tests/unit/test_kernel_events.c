@@ -193,6 +193,66 @@ static void test_generic_events_complete_the_common_ones_of_a_vendor(void **stat
     }
 }
 
+static const char TIGER_LAKE[] = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 140\nstepping\t: 1\n";
+static const char SAPPHIRE_RAPIDS[] = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nstepping\t: 8\n";
+
+static struct source *find_with_fields(const struct host_tree *tree, const char *cpuinfo) {
+    static const char *const names[] = {"slots",
+                                        "topdown-retiring",
+                                        "topdown-bad-spec",
+                                        "topdown-fe-bound",
+                                        "topdown-be-bound",
+                                        "topdown-heavy-ops",
+                                        "topdown-br-mispredict",
+                                        "topdown-fetch-lat",
+                                        "topdown-mem-bound"};
+    size_t n = cpuinfo == TIGER_LAKE ? 5 : N_OF(names);
+    write_host(tree, cpuinfo, "cpu");
+    host_tree_write_pmu(tree, "cpu", "format/umask", "config:8-15\n");
+    for (size_t i = 0; i < n; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "events/%s", names[i]);
+        host_tree_write_pmu(tree, "cpu", name, "event=0x00\n");
+    }
+    return find(tree);
+}
+
+static bool told(const struct source *source, const char *reason) {
+    for (size_t i = 0; i < source->troubles.n; i++)
+        if (strcmp(source->troubles.errors[i].reason, reason) == 0)
+            return true;
+    return false;
+}
+
+// A virtual machine may have the kernel's names for the fields and no counter for slots: an event group that slots
+// leads would never be opened there. Where nothing opens, the reason is another one.
+static void test_a_kernel_that_shows_slots_and_refuses_them_has_the_other_events(void **state) {
+    const struct host_tree *tree = *state;
+    const uint64_t core = (uint64_t)4 << 32, events[] = {core | 0x0300, core | 0x0400};
+    for (size_t n = 0; n <= 2; n++) {
+        translate(EINVAL, events, n); // nothing, reference cycles, and slots
+        struct source *source = find_with_fields(tree, TIGER_LAKE);
+        assert_string_equal(source->catalog->product.spec, "intel-topdown-l1");
+        assert_int_equal(source->catalog->level1.present, n != 1);
+        assert_int_equal(source->making.topdown_dropped, n == 1);
+        assert_int_equal(told(source, "no_slots"), n == 1);
+        assert_int_equal(support_of(source, "slots"), n == 1 ? PLAN_UNSUPPORTED : PLAN_SUPPORT_UNKNOWN);
+        assert_int_equal(support_of(source, "INST_RETIRED.ANY"), PLAN_SUPPORT_UNKNOWN);
+        source_free(source);
+    }
+}
+
+static void test_a_known_cpu_whose_kernel_refuses_slots_has_level_1_from_ordinary_events(void **state) {
+    const struct host_tree *tree = *state;
+    const uint64_t events[] = {(uint64_t)4 << 32 | 0x0300};
+    translate(EINVAL, events, 1);
+    struct source *source = find_with_fields(tree, SAPPHIRE_RAPIDS);
+    assert_string_equal(source->catalog->product.spec, "sapphire-rapids");
+    assert_true(source->catalog->level1.present && told(source, "no_slots"));
+    assert_string_equal(source->catalog->level1.pipeline_slots_text, "TOPDOWN.SLOTS_P");
+    source_free(source);
+}
+
 // perf_event_attr.config of PERF_TYPE_HW_CACHE: id | op << 8 | result << 16 (perf_event_open(2)).
 static void test_every_generic_event_has_the_kernels_number(void **state) {
     (void)state;
@@ -241,6 +301,8 @@ int main(void) {
         ON_A_TREE(test_each_type_of_apple_silicon_has_its_pmu),
         ON_A_TREE(test_only_what_the_driver_opens_is_used),
         ON_A_TREE(test_generic_events_complete_the_common_ones_of_a_vendor),
+        ON_A_TREE(test_a_kernel_that_shows_slots_and_refuses_them_has_the_other_events),
+        ON_A_TREE(test_a_known_cpu_whose_kernel_refuses_slots_has_level_1_from_ordinary_events),
         ON_A_TREE(test_a_refusal_for_other_reasons_rules_out_nothing),
         cmocka_unit_test(test_every_generic_event_has_the_kernels_number),
     };
