@@ -44,19 +44,10 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "major_revision");
     check_revision(&product, "minor_revision");
     if (ours->value) {
-        static const char *const keys[] = {"vendor",
-                                           "microarchitecture",
-                                           "pmu",
-                                           "format",
-                                           "pmu_formats",
-                                           "counters",
-                                           "shared_registers",
-                                           "resident",
-                                           "level1",
-                                           "level1_without_resident",
-                                           "exclusive_events",
-                                           "defaults",
-                                           "composed_events"};
+        static const char *const keys[] = {
+            "vendor",           "microarchitecture", "pmu",           "format",   "pmu_formats",
+            "counters",         "shared_registers",  "resident",      "level1",   "level1_without_resident",
+            "exclusive_events", "bottlenecks",       "computes_well", "defaults", "composed_events"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
@@ -204,6 +195,27 @@ static void read_defaults(struct spec_reader *spec, const struct json_node *ours
     free(groups);
 }
 
+// What follows from the values of metrics.
+static void read_conclusions(struct spec_reader *spec, const struct json_node *ours) {
+    const char *names[BOTTLENECK_N], *formula;
+    struct json_node bottlenecks;
+    struct fault fault;
+    if (!ours->value)
+        return;
+    if (json_get_text(ours, "computes_well", JSON_OPTIONAL, &formula))
+        spec_take(ours, catalog_builder_set_computes_well(spec->builder, formula, &fault), &fault);
+    if (!json_get_object(ours, "bottlenecks", JSON_OPTIONAL, &bottlenecks))
+        return;
+    for (unsigned i = 0; i < BOTTLENECK_N; i++)
+        names[i] = bottleneck_table[i].name;
+    json_check_keys(&bottlenecks, names, BOTTLENECK_N);
+    for (unsigned i = 0; i < BOTTLENECK_N; i++)
+        if (json_get_text(&bottlenecks, names[i], JSON_OPTIONAL, &formula))
+            spec_take(&bottlenecks, catalog_builder_set_bottleneck(spec->builder, (enum bottleneck)i, formula, &fault),
+                      &fault);
+    spec_take(&bottlenecks, catalog_builder_add_bottleneck_group(spec->builder, &fault), &fault);
+}
+
 static void read_categories(struct spec_reader *spec, enum level1_variant variant, const struct json_node *level1) {
     struct json_node categories;
     const char *names[CATEGORY_N];
@@ -322,6 +334,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     spec_read_groups(spec, root);
     if (spec->reader.status == 0)
         read_methodology(spec, root);
+    read_conclusions(spec, &ours);
     read_defaults(spec, &ours);
     read_level1(spec, &ours, "level1", LEVEL1_USUAL);
     read_level1(spec, &ours, "level1_without_resident", LEVEL1_WITHOUT_TOPDOWN);

@@ -98,6 +98,15 @@ static bool is_done_well(const struct catalog *catalog, const struct verdict *ve
     return false;
 }
 
+// True if useful work is high, and what it does proves that it is done well (struct catalog.computes_well).
+static bool is_well_used(const struct tree *tree, unsigned root) {
+    const struct catalog *catalog = tree->layout->catalog;
+    for (size_t i = 0; i < catalog->level1.n_categories; i++)
+        if (catalog->level1.categories[i].category == CATEGORY_RETIRING && catalog->level1.categories[i].metric == root)
+            return catalog->computes_well.formula && judge_says(tree->judge, catalog->computes_well.formula);
+    return false;
+}
+
 struct verdict bound_find(const struct tree *tree) {
     bool categories = tree->n > 0 && tree->nodes[0].category;
     struct verdict verdict = verdict_unknown(find_missing(tree, categories)).now;
@@ -114,6 +123,11 @@ struct verdict bound_find(const struct tree *tree) {
             break; // nothing is below it
     }
     verdict.well = is_done_well(tree->layout->catalog, &verdict);
+    if (!verdict.well && is_well_used(tree, verdict.path[0])) {
+        verdict.well = true;
+        verdict.n = 1; // what it is made of is no reason to change anything
+        return verdict;
+    }
     verdict.cause = cause_find(tree, &verdict);
     return verdict;
 }

@@ -118,6 +118,11 @@ enum judge_answer judge_high_at(struct judge *judge, unsigned metric, double val
     return evaluate(judge, metric, judge->scaled);
 }
 
+bool judge_says(const struct judge *judge, const struct formula *formula) {
+    double says = formula_evaluate_known(formula, NULL, judge->values);
+    return !isnan(says) && says != 0;
+}
+
 enum judge_answer judge_certain(const struct judge *judge, unsigned metric) {
     enum judge_answer now = judge_high(judge, metric);
     enum judge_answer low = now == JUDGE_UNKNOWN ? now : evaluate(judge, metric, judge->low);

@@ -45,6 +45,9 @@ enum judge_answer judge_high_scaled(struct judge *judge, unsigned metric, double
 // Whether it would be high if its value were `value`, as exported, and all others as they are.
 enum judge_answer judge_high_at(struct judge *judge, unsigned metric, double value);
 
+// Whether a formula over the metrics' values is certainly not 0.
+bool judge_says(const struct judge *judge, const struct formula *formula);
+
 // Whether judge_high would give the same answer if all values were at the lower ends of their 95 % intervals, or all at
 // the upper ends. Unknown if judge_high is, or if this depends on a missing interval.
 enum judge_answer judge_certain(const struct judge *judge, unsigned metric);

@@ -137,8 +137,8 @@ static void put_nodes(struct recording_buffer *out, const struct catalog *catalo
     }
 }
 
-static void put_level1(struct recording_buffer *out, const struct catalog_level1 *level1) {
-    bytes_put_varint(out, level1->present);
+static void put_level1(struct recording_buffer *out, const struct catalog_level1 *level1, bool conclusions) {
+    bytes_put_varint(out, level1->present + (conclusions ? RECORDING_LEVEL1_CONCLUSIONS : 0U));
     if (!level1->present)
         return;
     put_text(out, level1->pipeline_slots_text);
@@ -157,6 +157,32 @@ static void put_level1(struct recording_buffer *out, const struct catalog_level1
         put_indexes(out, level1->parts[i].events, level1->parts[i].n);
 }
 
+// What follows from metrics, each with its place: 0 is computes_well, then the headings.
+static void put_conclusion(struct recording_buffer *out, unsigned place, const struct catalog_conclusion *conclusion) {
+    if (!conclusion->formula)
+        return;
+    bytes_put_varint(out, place);
+    put_text(out, conclusion->formula_text);
+}
+
+static size_t n_conclusions(const struct catalog *catalog) {
+    size_t n = catalog->computes_well.formula ? 1 : 0;
+    for (size_t i = 0; i < BOTTLENECK_N; i++)
+        n += catalog->bottlenecks[i].formula ? 1 : 0;
+    return n;
+}
+
+// Nothing if there is nothing, so that earlier versions can read the catalog.
+static void put_conclusions(struct recording_buffer *out, const struct catalog *catalog) {
+    size_t n = n_conclusions(catalog);
+    if (n == 0)
+        return;
+    bytes_put_varint(out, n);
+    put_conclusion(out, 0, &catalog->computes_well);
+    for (unsigned i = 0; i < BOTTLENECK_N; i++)
+        put_conclusion(out, i + 1, &catalog->bottlenecks[i]);
+}
+
 int recording_put_catalog(struct recording_buffer *out, const struct catalog *catalog) {
     size_t begin = bytes_begin(out, RECORDING_CATALOG);
     put_product(out, catalog);
@@ -166,6 +192,7 @@ int recording_put_catalog(struct recording_buffer *out, const struct catalog *ca
         put_metric(out, &catalog->metrics[m]);
     put_groups(out, catalog);
     put_nodes(out, catalog);
-    put_level1(out, &catalog->level1);
+    put_level1(out, &catalog->level1, n_conclusions(catalog) > 0);
+    put_conclusions(out, catalog);
     return bytes_end(out, begin);
 }

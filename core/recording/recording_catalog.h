@@ -25,6 +25,9 @@ enum recording_event_flag {
 // Added to a metric's constraint where a sibling includes the metric: then the sibling follows.
 enum { RECORDING_METRIC_INCLUDED = 8 };
 
+// Added to whether level 1 is there where what follows from metrics stands after it.
+enum { RECORDING_LEVEL1_CONCLUSIONS = 2 };
+
 // Appends a record. Returns 0, or -ENOMEM if nothing was added.
 int recording_put_catalog(struct recording_buffer *out, const struct catalog *catalog);
 

@@ -15,7 +15,8 @@ enum { // bytes of an entry, at least
     METRIC_LEAST = 33,
     GROUP_LEAST = 5,
     NODE_LEAST = 4,
-    CATEGORY_LEAST = 2
+    CATEGORY_LEAST = 2,
+    CONCLUSION_LEAST = 2
 };
 
 struct reader {
@@ -28,7 +29,8 @@ struct reader {
     const char **names; // of one list
     char **pmus;        // beside the first
     size_t n_pmus;
-    int status; // 0, -EBADMSG, -ENOMEM
+    bool conclusions; // follow level 1
+    int status;       // 0, -EBADMSG, -ENOMEM
 };
 
 // Takes what the builder returns. False: reading is over.
@@ -327,7 +329,9 @@ static bool get_categories(struct reader *reader, bool per_thread) {
 }
 
 static bool get_level1(struct reader *reader) {
-    if (bytes_get_varint(&reader->in, 1) == 0)
+    uint64_t flags = bytes_get_varint(&reader->in, 1 + RECORDING_LEVEL1_CONCLUSIONS);
+    reader->conclusions = (flags & RECORDING_LEVEL1_CONCLUSIONS) != 0;
+    if ((flags & 1) == 0)
         return fine(reader);
     struct catalog_level1_text text = {.pipeline_slots = get_text(reader)};
     text.width = bytes_get_double(&reader->in);
@@ -348,9 +352,24 @@ static bool get_level1(struct reader *reader) {
     return fine(reader);
 }
 
+static bool get_conclusions(struct reader *reader) {
+    struct catalog_builder *builder = reader->builder;
+    size_t n = reader->conclusions ? bytes_get_count(&reader->in, CONCLUSION_LEAST) : 0;
+    for (size_t i = 0; i < n && fine(reader); i++) {
+        unsigned place = get_index(reader, BOTTLENECK_N + 1);
+        const char *formula = get_text(reader);
+        if (!fine(reader))
+            return false;
+        (void)take(reader, place == 0 ? catalog_builder_set_computes_well(builder, formula, &reader->fault)
+                                      : catalog_builder_set_bottleneck(builder, (enum bottleneck)(place - 1), formula,
+                                                                       &reader->fault));
+    }
+    return fine(reader);
+}
+
 static void get_all(struct reader *reader, const struct environment *environment) {
     if (get_product(reader, environment) && get_events(reader) && get_metrics(reader) && get_groups(reader) &&
-        get_nodes(reader) && get_level1(reader))
+        get_nodes(reader) && get_level1(reader) && get_conclusions(reader))
         (void)take(reader, bytes_done(&reader->in) ? catalog_builder_check(reader->builder, &reader->fault) : -EBADMSG);
 }
 

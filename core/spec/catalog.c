@@ -110,6 +110,11 @@ static void names_deinit(struct catalog_names *names) {
     free(names->aliases);
 }
 
+static void conclusion_deinit(struct catalog_conclusion *conclusion) {
+    formula_free(conclusion->formula);
+    free(conclusion->formula_text);
+}
+
 const struct catalog *catalog_share(const struct catalog *catalog) {
     struct catalog *counted = (struct catalog *)(uintptr_t)catalog; // only the number of references changes
     atomic_fetch_add_explicit(&counted->shares, 1, memory_order_relaxed);
@@ -124,6 +129,9 @@ struct catalog *catalog_free(struct catalog *catalog) {
         catalog_entry_free_node(&catalog->nodes[i]);
     free(catalog->nodes);
     catalog_entry_free_level1(&catalog->level1);
+    for (size_t i = 0; i < BOTTLENECK_N; i++)
+        conclusion_deinit(&catalog->bottlenecks[i]);
+    conclusion_deinit(&catalog->computes_well);
     for (size_t i = 0; i < catalog->n_groups; i++)
         catalog_entry_free_group(&catalog->groups[i]);
     free(catalog->groups);

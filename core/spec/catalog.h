@@ -24,6 +24,7 @@
 #include "core/base/name_index.h"
 #include "core/formula/formula.h"
 #include "core/host/environment.h"
+#include "core/spec/bottleneck.h"
 #include "core/spec/event_format.h"
 #include "core/spec/event_need.h"
 #include "core/spec/pmu_event.h"
@@ -207,6 +208,12 @@ struct catalog_level1 {
     } parts[CATALOG_SPLIT_MAX]; // at least one event is in every part and scales the others
 };
 
+// What follows from the values of metrics. NULL: the spec does not say it.
+struct catalog_conclusion {
+    char *formula_text;
+    struct formula *formula; // over metric indexes alone
+};
+
 // The product that a spec describes. Strings are owned; none is NULL.
 struct catalog_product {
     char *spec; // the spec's name: its file's, without .json
@@ -251,6 +258,8 @@ struct catalog {
     struct catalog_group *groups;
     size_t n_groups;
     struct catalog_level1 level1;
+    struct catalog_conclusion bottlenecks[BOTTLENECK_N]; // shares of all pipeline slots
+    struct catalog_conclusion computes_well;             // not 0: where useful work is high, it is done well
     struct catalog_node *nodes;
     size_t n_nodes;
     struct environment_facts environment; // for which the formulas are compiled

@@ -163,6 +163,15 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
+// Sets what a heading of what would help how much comes to, once (core/spec/bottleneck.h): a formula over the values of
+// metrics. Returns 0, -EINVAL with the reason, or -ENOMEM.
+int catalog_builder_set_bottleneck(struct catalog_builder *builder, enum bottleneck heading, const char *formula,
+                                   struct fault *fault);
+// Sets when useful work, where it is high, is done well, once: a formula over the values of metrics. Returns likewise.
+int catalog_builder_set_computes_well(struct catalog_builder *builder, const char *formula, struct fault *fault);
+// Adds the group of all that the headings are made of (BOTTLENECK_GROUP), if there are any.
+int catalog_builder_add_bottleneck_group(struct catalog_builder *builder, struct fault *fault);
+
 // Sets the metric groups that the spec recommends for every host, once. Returns 0, or -EINVAL with the reason.
 int catalog_builder_set_defaults(struct catalog_builder *builder, const char *const *groups, size_t n,
                                  struct fault *fault);

@@ -81,6 +81,13 @@ static bool same_level1(const struct catalog_level1 *a, const struct catalog_lev
     return same;
 }
 
+static bool same_conclusions(const struct catalog *a, const struct catalog *b) {
+    bool same = same_text(a->computes_well.formula_text, b->computes_well.formula_text);
+    for (size_t i = 0; same && i < BOTTLENECK_N; i++)
+        same = same_text(a->bottlenecks[i].formula_text, b->bottlenecks[i].formula_text);
+    return same;
+}
+
 static bool same_product(const struct catalog_product *a, const struct catalog_product *b) {
     return same_text(a->spec, b->spec) && same_text(a->vendor, b->vendor) && same_text(a->name, b->name) &&
            same_text(a->microarchitecture, b->microarchitecture) && same_text(a->pmu, b->pmu) &&
@@ -108,7 +115,8 @@ static bool same_facts(const struct catalog *a, const struct catalog *b) {
            a->watchdog_event == b->watchdog_event && a->duration_event == b->duration_event &&
            a->core_wide_event == b->core_wide_event &&
            memcmp(a->core_slots, b->core_slots, sizeof a->core_slots) == 0 && same_pmus(a, b) &&
-           same_level1(&a->level1, &b->level1) && same_environment(&a->environment, &b->environment);
+           same_level1(&a->level1, &b->level1) && same_conclusions(a, b) &&
+           same_environment(&a->environment, &b->environment);
 }
 
 bool catalog_same(const struct catalog *a, const struct catalog *b) {

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "exporters/json/json_bottlenecks.h"
+
 static void add_row(struct json *json, const struct report *report, const struct report_row *row) {
     char unit[CATALOG_UNIT_MAX];
     report_row_unit(report, row, unit, sizeof unit);
@@ -63,6 +65,7 @@ void report_json_add(struct json *json, const struct report *report) {
     json_number(json, "to_seconds", report->to_seconds);
     json_number(json, "cpu_seconds", report->cpu_seconds);
     add_bound(json, report);
+    json_bottlenecks(json, report->view, report->snapshot, 0);
     json_begin_array(json, "metrics");
     for (size_t i = 0; i < report->n_rows; i++)
         add_row(json, report, &report->rows[i]);

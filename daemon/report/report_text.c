@@ -7,6 +7,7 @@
 
 #include "core/diagnosis/next.h"
 #include "core/spec/base_unit.h"
+#include "daemon/report/report_bottlenecks.h"
 #include "daemon/report/report_table.h"
 
 enum {
@@ -259,6 +260,7 @@ static void put_answer(const struct report *report, const struct screen *screen,
 void report_text(const struct report *report, const struct report_text_request *request, struct text *out) {
     if (has_level1(report))
         put_tree(report, request->screen, out);
+    report_bottlenecks(report, request->screen, out);
     put_table(report, request, out);
     if (request->counts)
         put_counts(report, out);

@@ -9,6 +9,7 @@
 #include "core/diagnosis/bound.h"
 #include "core/diagnosis/next.h"
 #include "exporters/json/json.h"
+#include "exporters/json/json_bottlenecks.h"
 #include "exporters/json/json_circumstances.h"
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
@@ -216,6 +217,8 @@ static void add_scope(struct json *json, struct scene *scene, enum json_scope ki
     json_scope_name(json, scene->view, kind, i);
     if (kind != JSON_HOST)
         add_bound(json, scene);
+    if (kind != JSON_CPU)
+        json_bottlenecks(json, scene->view, scene->snapshot, scene->scope);
     json_begin_array(json, "tree");
     for (size_t node = 0; node < scene->tree->n; node = tree_next(scene->tree, node))
         add_node(json, scene, node);

@@ -64,6 +64,24 @@ struct view_bound_reason view_bound_reason(const struct view *view, const struct
     return reason;
 }
 
+struct view_bound_reason view_bound_bottleneck_reason(const struct view *view, const struct snapshot *snapshot,
+                                                      size_t scope, const struct bottleneck_row *row) {
+    const struct catalog *catalog = view->layout->catalog;
+    struct view_bound_reason reason;
+    int place =
+        row->missing >= 0 ? view->layout->plan->place[catalog_metric_here(catalog, (unsigned)row->missing)] : -1;
+    const char *why = row->missing < 0 ? absent_text(ABSENT_UNDEFINED)
+                      : place >= 0     ? view_absent_text(view, snapshot, scope, (size_t)place)
+                      : catalog->metrics[row->missing].unmeasurable ? catalog->metrics[row->missing].unmeasurable
+                                                                    : VIEW_NOT_SELECTED;
+    if (row->missing >= 0)
+        (void)snprintf(reason.text, sizeof reason.text, "needs %s: %s", catalog->metrics[row->missing].export_name,
+                       why);
+    else
+        (void)snprintf(reason.text, sizeof reason.text, "%s", why);
+    return reason;
+}
+
 void view_bound_text(const struct view *view, const struct verdict *verdict, const struct snapshot *snapshot,
                      size_t scope, struct text *out) {
     if (verdict->n == 0) {
@@ -82,7 +100,9 @@ void view_bound_text(const struct view *view, const struct verdict *verdict, con
     }
     if (verdict->high == JUDGE_YES) {
         text_string(out, ".");
-        if (!view_bound_cause_text(snapshot, verdict, out))
+        if (verdict->well && verdict->n == 1)
+            text_string(out, " It is vector work.");
+        else if (!view_bound_cause_text(snapshot, verdict, out))
             text_format(out, "%s%s", meaning[0] ? " " : "", meaning);
     } else if (verdict->high == JUDGE_NO)
         text_string(out, ". No share of the first level is above its threshold.");

@@ -4,6 +4,7 @@
 
 // Describes a scope's bottleneck, for people.
 
+#include "core/diagnosis/bottlenecks.h"
 #include "exporters/text/text.h"
 #include "exporters/view/view.h"
 
@@ -35,5 +36,9 @@ struct view_bound_reason {
 };
 struct view_bound_reason view_bound_reason(const struct view *view, const struct verdict *verdict,
                                            const struct snapshot *snapshot, size_t scope);
+
+// Why a heading of what would help how much has no value, and what it lacks.
+struct view_bound_reason view_bound_bottleneck_reason(const struct view *view, const struct snapshot *snapshot,
+                                                      size_t scope, const struct bottleneck_row *row);
 
 #endif

@@ -9,7 +9,7 @@ import re
 PAGES = ("snapshot", "topdown", "history", "catalog", "plan", "status", "cpus", "uncore", "memory", "opportunities")
 SECTION = re.compile(r"^## /api/v1/(\w+)$(.*?)(?=^## |\Z)", re.M | re.S)
 CELL = re.compile(r"(?<!\\)\|")
-PREFIXES = {("snapshot", 1): "scopes[].", ("topdown", 1): "scopes[].tree[]."}  # of the fields of a section's further tables
+PREFIXES = {("snapshot", 1): "scopes[].", ("topdown", 1): "scopes[].tree[].", ("topdown", 2): "scopes[].bottlenecks[]."}  # of the fields of a section's further tables
 
 
 def _paths(cell):

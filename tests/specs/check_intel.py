@@ -279,6 +279,42 @@ def check_formulas(spec, vendor, file):
     return compared
 
 
+# The vendor's summary metric behind each heading of what would help how much, without tma_bottleneck_.
+HEADINGS = {
+    "mispredictions": "mispredictions",
+    "big_code": "big_code",
+    "instruction_supply": "instruction_fetch_bw",
+    "data_bandwidth": "data_cache_memory_bandwidth",
+    "data_latency": "data_cache_memory_latency",
+    "data_tlbs": "memory_data_tlbs",
+    "synchronization": "memory_synchronization",
+    "compute": "compute_bound_est",
+    "irregular_overhead": "irregular_overhead",
+    "other": "other_bottlenecks",
+    "branching_overhead": "branching_overhead",
+    "useful_work": "useful_work",
+}
+
+
+def check_bottlenecks(spec, vendor, file):
+    """Where the vendor has a summary metric, a heading has its value, as a share instead of per cent."""
+    headings = spec["topdownd"].get("bottlenecks", {})
+    for heading, suffix in HEADINGS.items():
+        theirs = f"tma_bottleneck_{suffix}"
+        if theirs not in vendor.metrics or vendor.foreign(theirs):
+            continue
+        if heading not in headings:
+            fail(f"{file}: nothing stands under the heading {heading}, which the vendor has as {theirs}")
+            continue
+        for seed in range(ROUNDS):
+            world, names = World(f"{file} {seed}", vendor.events.get("TOPDOWN_RETIRING.ALL_P") is None), {}
+            wanted = world.vendor_value(vendor, theirs) / 100
+            found = evaluate(headings[heading], lambda n: world.our_value(spec, n, names))
+            if not same(wanted, found):
+                fail(f"{file}: the heading {heading} is {found} and the vendor's {wanted} (counts {seed})")
+                break
+
+
 def check_thresholds(spec, vendor, file):
     for name, item in vendor.metrics.items():
         ours = spec["metrics"].get(plain(name))
@@ -516,6 +552,7 @@ def main():
         if file in vendors:
             compared += check_formulas(spec, vendors[file], file)
             check_thresholds(spec, vendors[file], file)
+            check_bottlenecks(spec, vendors[file], file)
             check_structure(spec, vendors[file], file)
             check_events(spec, vendors[file], file)
             check_domains(spec, tree, file)

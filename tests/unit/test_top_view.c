@@ -203,6 +203,38 @@ static void test_memory_of_other_nodes_stands_below_level_1_and_has_a_screen(voi
     shown_free(&shown);
 }
 
+static const char HEADINGS[] =
+    "{\"bound\":null,\"scopes\":[{\"scope\":\"host\",\"bottlenecks\":["
+    "{\"bottleneck\":\"memory\",\"title\":\"Waits for "
+    "data\",\"value\":0.4,\"low\":0.38,\"high\":0.42,\"rest\":true,\"remedy\":\"Prefetch.\",\"reason\":null},"
+    "{\"bottleneck\":\"data_tlbs\",\"title\":\"Translations\",\"value\":0.1,\"low\":null,\"high\":null,\"rest\":false,"
+    "\"remedy\":\"Use huge pages.\",\"reason\":null},"
+    "{\"bottleneck\":\"compute\",\"title\":\"Execution "
+    "units\",\"value\":null,\"low\":null,\"high\":null,\"rest\":false,"
+    "\"remedy\":\"Vectorise.\",\"reason\":\"needs divider_ratio: not selected\"}],\"tree\":[]}]}";
+
+static void test_what_would_help_has_a_screen(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    char why[200];
+    press(&shown, 'w');
+    shown_find(&shown, "Nothing divides the pipeline slots");
+    frame_free(shown.frame);
+    assert_int_equal(frame_read(HEADINGS, strlen(HEADINGS), &shown.frame, why), 0);
+    shown.data.frame = shown.frame;
+    press(&shown, 'w');
+    shown_find(&shown, "What would help how much");
+    shown_find(&shown, " Waits for data, the rest                   40.0 % \u00b12.0");
+    shown_find(&shown, " Translations                               10.0 %");
+    shown_find(&shown, " Execution units                                 - needs divider_ratio: not sele");
+    shown_find(&shown, " Prefetch.");
+    press(&shown, SCREEN_KEY_DOWN);
+    shown_find(&shown, " Use huge pages.");
+    press(&shown, SCREEN_KEY_BACK);
+    assert_int_equal(shown.view.screen, SCREEN_OVERVIEW);
+    shown_free(&shown);
+}
+
 static void test_a_host_with_one_node_says_so(void **state) {
     (void)state;
     static const char one[] = "{\"reason\":null,\"nodes\":[{\"node\":0}],\"resctrl\":{\"sockets\":[]}}";
@@ -357,6 +389,7 @@ int main(void) {
         cmocka_unit_test(test_every_size_and_screen_can_be_drawn_also_in_ascii),
         cmocka_unit_test(test_a_daemon_that_is_gone_is_said_and_the_last_values_stay),
         cmocka_unit_test(test_memory_of_other_nodes_stands_below_level_1_and_has_a_screen),
+        cmocka_unit_test(test_what_would_help_has_a_screen),
         cmocka_unit_test(test_a_host_with_one_node_says_so),
         cmocka_unit_test(test_keys_that_others_answer_are_handed_on),
         cmocka_unit_test(test_moments_are_kept_and_the_oldest_are_given_up),

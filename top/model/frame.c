@@ -130,6 +130,32 @@ static int read_bound(const struct json_node *object, struct tree *tree, struct 
     return out->text && out->next && out->command ? 0 : -ENOMEM;
 }
 
+// Of the host; a daemon of an earlier version has none.
+static int read_bottlenecks(struct arena *arena, const struct json_node *host, struct frame_type *type) {
+    struct json_node array;
+    const cJSON *child;
+    if (!page_array(host, "bottlenecks", FRAME_BOTTLENECKS_MAX, &array))
+        return 0;
+    struct frame_bottleneck *all = arena_take(arena, FRAME_BOTTLENECKS_MAX, sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    cJSON_ArrayForEach(child, array.value) {
+        const struct json_node object = json_child(&array, child, 0);
+        struct frame_bottleneck *one = &all[type->n_bottlenecks++];
+        if (!cJSON_IsObject(child))
+            return -EINVAL;
+        *one = (struct frame_bottleneck){.title = page_text(&object, "title", arena, "?"),
+                                         .remedy = page_text(&object, "remedy", arena, ""),
+                                         .reason = page_text(&object, "reason", arena, ""),
+                                         .is = value_of(&object),
+                                         .rest = page_bool(&object, "rest") == 1};
+        if (!one->title || !one->remedy || !one->reason)
+            return -ENOMEM;
+    }
+    type->bottlenecks = all;
+    return 0;
+}
+
 static int read_type(struct frame *frame, const struct json_node *object) {
     struct frame_type *type = &frame->types[frame->n_types++];
     struct tree tree = {.frame = frame};
@@ -150,7 +176,8 @@ static int read_type(struct frame *frame, const struct json_node *object) {
     if (r < 0 || !page_array(object, "scopes", FRAME_UNITS_MAX, &scopes) || !scopes.value->child)
         return r;
     const struct json_node host = json_child(&scopes, scopes.value->child, 0);
-    return page_array(&host, "tree", FRAME_NODES_MAX, &nodes) ? read_tree(&tree, &nodes, type) : 0;
+    r = read_bottlenecks(&frame->arena, &host, type);
+    return r == 0 && page_array(&host, "tree", FRAME_NODES_MAX, &nodes) ? read_tree(&tree, &nodes, type) : r;
 }
 
 // ---- the page ----

@@ -19,6 +19,7 @@ enum {
     FRAME_NODES_MAX = 2000,
     FRAME_UNITS_MAX = 8192,
     FRAME_METRICS_MAX = 512,
+    FRAME_BOTTLENECKS_MAX = 64,
     FRAME_NUMA_MAX = 1024
 };
 
@@ -51,6 +52,13 @@ struct frame_bound {
     bool peak_exceeded;   // it must be wrong
 };
 
+// A heading of what would help how much.
+struct frame_bottleneck {
+    const char *title, *remedy, *reason;
+    struct frame_value is;
+    bool rest; // others tell parts of it
+};
+
 struct frame_column {
     const char *metric, *unit;
 };
@@ -73,6 +81,8 @@ struct frame_type {
     struct frame_bound bound;
     const struct frame_node *nodes; // a parent before its children
     size_t n_nodes;
+    const struct frame_bottleneck *bottlenecks; // of the host
+    size_t n_bottlenecks;
     struct frame_units units[FRAME_SCOPES];
 };
 

@@ -8,7 +8,7 @@
 #include "top/view/screen_parts.h"
 
 static const char KEYS[] = " q end  ? help  Enter more  c CPUs  s sockets  e events  space pause  [ ] step";
-static const char KEYS_INSIDE[] = " q end  ? help  Esc back  o overview  c CPUs  s sockets  m memory  e events";
+static const char KEYS_INSIDE[] = " q end  ? help  Esc back  o overview  w what helps  c CPUs  m memory  e events";
 static const char KEYS_TABLE[] = " q end  ? help  Esc back  Enter more  < > sort by  r reverse  c CPUs  s sockets";
 
 void screen_init(struct screen_state *view) { *view = (struct screen_state){.scope = FRAME_CPUS, .unit = -1}; }
@@ -29,6 +29,8 @@ size_t screen_rows(const struct screen_state *view, const struct screen_data *da
         return data->frame ? screen_memory_rows(&data->frame->memory, counted) : 0;
     if (!type || view->screen == SCREEN_NODE)
         return 0;
+    if (view->screen == SCREEN_BOTTLENECKS)
+        return type->n_bottlenecks;
     if (view->screen == SCREEN_OVERVIEW)
         return screen_overview_rows(view, type, rows);
     return view->screen == SCREEN_UNITS ? type->units[view->scope].n : type->units[view->scope].n_columns;
@@ -171,8 +173,8 @@ enum screen_action screen_press(struct screen_state *view, const struct screen_d
         show(view, SCREEN_OVERVIEW);
     else if (key == 'c' || key == 's')
         show_units(view, data, key == 'c' ? FRAME_CPUS : FRAME_SOCKETS);
-    else if (key == 'e' || key == 'm')
-        show(view, key == 'e' ? SCREEN_EVENTS : SCREEN_MEMORY);
+    else if (key == 'e' || key == 'm' || key == 'w')
+        show(view, key == 'e' ? SCREEN_EVENTS : key == 'm' ? SCREEN_MEMORY : SCREEN_BOTTLENECKS);
     else if (key == 't' && data->frame && data->frame->n_types > 0)
         view->type = (view->type + 1) % data->frame->n_types;
     else if (key == 'r')
@@ -189,7 +191,8 @@ void screen_draw(struct screen_state *view, const struct screen_data *data, stru
                                                unsigned) = {
         [SCREEN_OVERVIEW] = screen_overview_draw, [SCREEN_NODE] = screen_node_draw,
         [SCREEN_UNITS] = screen_units_draw,       [SCREEN_UNIT] = screen_unit_draw,
-        [SCREEN_EVENTS] = screen_events_draw,     [SCREEN_MEMORY] = screen_memory_draw};
+        [SCREEN_EVENTS] = screen_events_draw,     [SCREEN_BOTTLENECKS] = screen_bottlenecks_draw,
+        [SCREEN_MEMORY] = screen_memory_draw};
     if (grid->rows < SCREEN_ROWS_MIN || grid->columns < SCREEN_COLUMNS_MIN) {
         (void)grid_wrap(grid, 0, grid->rows, 0, STYLE_PLAIN, "too small: make the terminal 40x12 or larger (q ends)");
         return;

@@ -17,6 +17,7 @@ enum screen_kind {
     SCREEN_UNITS,    // CPUs or sockets, sorted by a metric
     SCREEN_UNIT,     // all metrics of one of them
     SCREEN_EVENTS,   // what happened
+    SCREEN_BOTTLENECKS, // what would help how much
     SCREEN_MEMORY,   // what the kernel counts of NUMA nodes, tiers and resctrl
     SCREEN_KINDS
 };

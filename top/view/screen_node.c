@@ -138,7 +138,7 @@ void screen_help_draw(struct grid *grid, unsigned row) {
     static const char *const lines[] = {
         "up, down, PgUp, PgDn, Home, End   choose a row        o  the overview",
         "Enter  all that is known of it    Esc  back           c  CPUs    s  sockets",
-        "m    memory: NUMA nodes, tiers and resctrl, as the kernel counts them",
+        "w    what would help how much                         m  memory, as the kernel counts it",
         "right, left  open, close a node of the tree           e  what happened",
         "< >  sort CPUs or sockets by another metric           t  the next core type",
         "r    the other way round                              ?  these keys    q  end",

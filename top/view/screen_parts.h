@@ -30,6 +30,8 @@ void screen_units_draw(struct screen_state *view, const struct screen_data *data
 void screen_unit_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row);
 void screen_node_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row);
 void screen_events_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row);
+void screen_bottlenecks_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid,
+                             unsigned row);
 void screen_memory_draw(struct screen_state *view, const struct screen_data *data, struct grid *grid, unsigned row);
 // Its rows: the metrics of the host that have values.
 size_t screen_memory_rows(const struct frame_memory *memory, enum memory_metric rows[static MEMORY_METRICS_N]);

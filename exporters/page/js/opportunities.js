@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would be gained: for each action the most pipeline slots that it could win, the largest first.
+// What would help how much, and what would be gained: shares of pipeline slots, the largest first.
 
 import { command, h, table } from './dom.js';
 import { known } from './format.js';
 import { dataOf, typesOf } from './model.js';
-import { chip, note, opens, shareBar, value } from './parts.js';
+import { chip, measureCommand, note, opens, shareBar, value } from './parts.js';
+
+const GROUP = 'Bottlenecks'; // the metric group that every CPU with headings has
+const SHOWN = 0.001; // less is 0.0 %
+
+const headingsOf = (type) => {
+  const of = type.core_type ? ` of ${type.core_type}` : '', all = type.scopes[0]?.bottlenecks ?? [];
+  const rows = all.filter((one) => known(one.value) && one.value >= SHOWN).map((one) => ({ key: one.bottleneck, ...one }));
+  const missing = all.filter((one) => !known(one.value)).map((one) => one.title);
+  return [rows.length > 0 && table(`bottlenecks${of}`, `Pipeline slots by what helps${of}`, [
+    { title: 'What costs them', of: (row) => row.title, show: (row) => [h('b', {}, row.title), row.rest && h('span', { class: 'soft' }, ', the rest')] },
+    { title: 'Share', numeric: true, of: (row) => row.value, show: (row) => [shareBar(row), ' ', value(row, 'ratio of pipeline slots', { bare: true })] },
+    { title: 'What to do', show: (row) => row.remedy },
+  ], rows), missing.length > 0 && [note(`Not measured now${of}: ${missing.join(', ')}. This measures all that the host can:`),
+    command(measureCommand([GROUP]), 'the command that measures what all headings are made of')]];
+};
+
+// null where no CPU counts pipeline slots.
+export const drawBottlenecks = (context) => {
+  const types = typesOf(dataOf(context.state, 'topdown')).filter((type) => (type.scopes?.[0]?.bottlenecks ?? []).length > 0);
+  return types.length === 0 ? null : [note('The pipeline slots of the host, divided by what a developer can do about them.'), types.map(headingsOf)];
+};
 
 const tableOf = (type) => {
   const of = type.core_type ? ` of ${type.core_type}` : '';

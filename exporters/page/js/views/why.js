@@ -5,7 +5,7 @@
 import { command, h, render, table } from '../dom.js';
 import { capital, known, quantity } from '../format.js';
 import { dataOf, typesOf } from '../model.js';
-import { drawOpportunities } from '../opportunities.js';
+import { drawBottlenecks, drawOpportunities } from '../opportunities.js';
 import { chip, hashOf, hostnameOf, isShare, meaningsOf, measureCommand, note, opens, prometheus, renderSections, shareBar, titleOf, value } from '../parts.js';
 
 const ADDS_UP = {
@@ -159,6 +159,7 @@ const drawGroups = (context) => {
 
 const SECTIONS = [
   { id: 'tree', title: 'The tree behind the answer', draw: drawTree },
+  { id: 'bottlenecks', title: 'What would help how much', draw: drawBottlenecks },
   { id: 'opportunities', title: 'What would be gained', draw: drawOpportunities },
   { id: 'metrics', title: 'All metrics', draw: drawMetrics },
   { id: 'unplanned', title: 'What this host cannot measure', draw: drawUnplanned },
