@@ -2,7 +2,8 @@
 //
 // Measures how close topdownd's values come to the truth, and whether its intervals contain the truth.
 //
-//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive | --sizes | --bias | --held] [--jobs N]
+//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive | --evidence | --sizes | --bias | --held] [--jobs
+//     N]
 //
 // It simulates minutes of loads whose truth is known exactly (accuracy/load.h). topdownd's schedule (core/plan/plan.h,
 // core/estimate/estimate.h as the daemon uses them) measures them, and so do rivals with the same counters: every event
@@ -14,6 +15,8 @@
 // that the full run meets. --curve prints error and cost by slot length instead; with --sizes, on sockets of up to 256
 // CPUs. --adaptive only compares the adaptive schedule with the fixed one (accuracy/comparison.h), and
 // --sizes only measures sockets of up to 256 CPUs (accuracy/sizes.h); other runs do both with a tenth of the seeds.
+// --evidence compares the default profile without and with what its back end's verdict leads to
+// (core/adapt/evidence.h).
 // --bias looks for errors that do not average out, and --held only measures one CPU that sleeps (accuracy/held.h), of
 // neoverse-v2, whose run does that, too.
 
@@ -36,6 +39,8 @@
 #include "bench/accuracy/sizes.h"
 #include "bench/accuracy/trial.h"
 #include "config/spec/spec_json.h"
+#include "core/plan/plan_fetch.h"
+#include "core/plan/schedule.h"
 
 enum { COMPARISON_N = 4, COMPARISON_SECONDS = 300 }; // settings by loads
 enum { FULL_SEEDS = 200, TEST_SEEDS = 20, SLOT_MS = 200 };
@@ -47,6 +52,7 @@ struct rig {
     struct plan_request request;
     struct setting settings[SETTING_N];
     struct setting comparisons[2]; // a socket, one CPU
+    struct setting evidence[2][2]; // likewise; without and with what is fetched
     double *rates;
     uint64_t slot_ns;
     unsigned seeds, jobs;
@@ -175,6 +181,53 @@ static void select_profile(struct rig *rig) {
     }
 }
 
+// The spec's defaults, and with `fetched` what the decision tree names below the back end as far as there is room.
+static struct plan *plan_evidence(const struct rig *rig, bool with) {
+    const struct catalog *catalog = rig->catalog;
+    struct plan_fetched *fetched = array(catalog->n_metrics * 4, sizeof *fetched);
+    struct plan_request request = rig->request;
+    struct plan *plan = plan_selected(rig, catalog->general_counters);
+    request.fetched = fetched;
+    for (size_t k = 0; k < catalog->n_nodes && with; k++) {
+        const struct catalog_node *node = &catalog->nodes[k];
+        bool back_end = false;
+        for (size_t i = 0; i < catalog->level1.n_categories; i++)
+            back_end = back_end || (catalog->level1.categories[i].category == CATEGORY_BACKEND_BOUND &&
+                                    catalog->level1.categories[i].metric == node->metric);
+        for (size_t i = 0; i < node->n_next && back_end; i++) {
+            const struct catalog_group *group = node->next[i].group >= 0 ? &catalog->groups[node->next[i].group] : NULL;
+            for (size_t m = 0; group && m < group->n_metrics; m++)
+                fetched[request.n_fetched++] =
+                    (struct plan_fetched){.metric = group->metrics[m], .group = (unsigned)node->next[i].group};
+        }
+    }
+    request.fetched_groups = plan_fetch_room(plan, request.idle, SCHEDULE_ROUND_NS_MAX);
+    request.fetched_events = UINT16_MAX;
+    plan_free(plan);
+    int r = plan_new(&request, &plan);
+    if (r < 0)
+        accuracy_fail("plan", r);
+    free(fetched);
+    return plan;
+}
+
+static struct plan *plan_without(const void *context) { return plan_evidence(context, false); }
+static struct plan *plan_with(const void *context) { return plan_evidence(context, true); }
+
+static void make_evidence(struct rig *rig) {
+    int group;
+    rig->request.n_selections = 0;
+    for (unsigned n = 1; (group = catalog_default_group(rig->catalog, n)) >= 0; n++)
+        rig->selections[rig->request.n_selections++] = (struct plan_selection){.group = (unsigned)group};
+    for (int s = 0; s < 2; s++)
+        for (int with = 0; with < 2; with++) {
+            struct setting *setting = &rig->evidence[s][with];
+            *setting = rig->comparisons[s];
+            setting->layouts[0] = setting->layouts[1] = NULL;
+            setting_init(setting, with == 1 ? plan_with : plan_without, rig);
+        }
+}
+
 static void select_all(struct rig *rig) {
     rig->request.n_selections = rig->catalog->n_groups;
     for (unsigned g = 0; g < rig->catalog->n_groups; g++)
@@ -263,9 +316,53 @@ static void run_both(void *context, unsigned job) {
     outcome_deinit(&fixed);
 }
 
+static void run_evidence(void *context, unsigned job) {
+    struct work *work = context;
+    size_t kinds = load_n_kinds + load_n_bottlenecks;
+    size_t seed = job % work->rig->seeds, kind = job / work->rig->seeds % kinds, s = job / work->rig->seeds / kinds;
+    bool common = kind < load_n_kinds;
+    const struct load_kind *load = common ? &load_kinds[kind] : &load_bottlenecks[kind - load_n_kinds];
+    const struct setting *settings = work->rig->evidence[s];
+    struct outcome outcomes[2];
+    for (int with = 0; with < 2; with++) {
+        outcome_init(&outcomes[with], settings[with].plan->n_metrics);
+        trial_run(&settings[with], load, METHOD_OURS, 1000 + seed, &outcomes[with]);
+    }
+    outcomes[1].changes = 1; // of the plan without
+    pthread_mutex_lock(&work->lock);
+    comparison_add(work->comparisons[2 * s + !common], settings[0].plan, &outcomes[0], &outcomes[1]);
+    pthread_mutex_unlock(&work->lock);
+    for (int with = 0; with < 2; with++)
+        outcome_deinit(&outcomes[with]);
+}
+
 static void run(const struct rig *rig, unsigned methods, struct scores *scores) {
     struct work work = {.rig = rig, .scores = scores, .methods = methods, .lock = PTHREAD_MUTEX_INITIALIZER};
     jobs_run(rig->n_settings * (unsigned)load_n_kinds * methods * rig->seeds, rig->jobs, run_method, &work);
+}
+
+// Compares the default profile without and with what a verdict leads to.
+static bool compare_evidence(struct rig *rig) {
+    static const char *const names[COMPARISON_N] = {"socket of 32 CPUs, the loads above",
+                                                    "socket of 32 CPUs, one bottleneck at a time",
+                                                    "one CPU, the loads above", "one CPU, one bottleneck at a time"};
+    struct work work = {.rig = rig, .lock = PTHREAD_MUTEX_INITIALIZER};
+    bool met = true;
+    make_evidence(rig);
+    for (size_t c = 0; c < COMPARISON_N; c++)
+        work.comparisons[c] = comparison_new();
+    printf("evidence: %zu and %zu event groups, rounds of %g and %g s\n", rig->evidence[0][0].plan->n_groups,
+           rig->evidence[0][1].plan->n_groups, (double)rig->evidence[0][0].plan->round_ns * 1e-9,
+           (double)rig->evidence[0][1].plan->round_ns * 1e-9);
+    jobs_run(2 * (unsigned)(load_n_kinds + load_n_bottlenecks) * rig->seeds, rig->jobs, run_evidence, &work);
+    for (size_t c = 0; c < COMPARISON_N; c++) {
+        met = comparison_print(work.comparisons[c], names[c]) && met;
+        comparison_free(work.comparisons[c]);
+    }
+    for (int s = 0; s < 2; s++)
+        for (int with = 0; with < 2; with++)
+            setting_deinit(&rig->evidence[s][with]);
+    return met;
 }
 
 // Compares the daemon's fixed schedule of all metric groups with its adaptive one.
@@ -350,19 +447,16 @@ static bool check_sizes(struct rig *rig, bool full) {
 struct choice {
     unsigned long seeds, jobs;
     const char *spec;
-    bool curve, adaptive, sizes, bias, held;
+    bool curve, adaptive, evidence, sizes, bias, held;
 };
 
 static bool choose(int argc, char **argv, struct choice *choice) {
-    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
-                                            {"jobs", required_argument, NULL, 'j'},
-                                            {"spec", required_argument, NULL, 'p'},
-                                            {"curve", no_argument, NULL, 'c'},
-                                            {"adaptive", no_argument, NULL, 'a'},
-                                            {"sizes", no_argument, NULL, 'z'},
-                                            {"bias", no_argument, NULL, 'b'},
-                                            {"held", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'}, {"jobs", required_argument, NULL, 'j'},
+        {"spec", required_argument, NULL, 'p'},  {"curve", no_argument, NULL, 'c'},
+        {"adaptive", no_argument, NULL, 'a'},    {"evidence", no_argument, NULL, 'e'},
+        {"sizes", no_argument, NULL, 'z'},       {"bias", no_argument, NULL, 'b'},
+        {"held", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     *choice = (struct choice){
         .seeds = TEST_SEEDS, .jobs = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN), .spec = "neoverse-v2"};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -376,6 +470,8 @@ static bool choose(int argc, char **argv, struct choice *choice) {
             choice->curve = true;
         else if (c == 'a')
             choice->adaptive = true;
+        else if (c == 'e')
+            choice->evidence = true;
         else if (c == 'z')
             choice->sizes = true;
         else if (c == 'b')
@@ -437,6 +533,8 @@ int main(int argc, char **argv) {
         met = check_held(&rig, rig.seeds >= FULL_SEEDS);
     } else if (choice.adaptive) {
         met = compare(&rig);
+    } else if (choice.evidence) {
+        met = compare_evidence(&rig);
     } else if (choice.sizes) {
         met = check_sizes(&rig, rig.seeds >= FULL_SEEDS / 10);
     } else {

@@ -51,6 +51,7 @@ struct config_settings {
     unsigned reserve_counters; // counters of each CPU left to others: 0 to 31
     enum config_guests guests;
     enum config_mode mode;
+    bool evidence;           // what the verdict leads to is measured while it asks for it
     bool standard_error;     // exported to Prometheus
     unsigned max_series;     // of /metrics: more are told; 0: any number
     unsigned max_cpu_series; // of /metrics/cpu: more are left out; 0: any number

@@ -48,8 +48,7 @@ static void add(struct found *found, int group) {
         found->groups[found->n++] = (unsigned)group;
 }
 
-// The smallest group with the metric: larger ones are collections. -1 if there is none.
-static int find_group_of(const struct catalog *catalog, unsigned metric) {
+int next_group_of(const struct catalog *catalog, unsigned metric) {
     int group = -1;
     for (size_t g = 0; g < catalog->n_groups; g++)
         if (contains(&catalog->groups[g], metric) &&
@@ -67,7 +66,7 @@ static void add_steps(struct found *found, const struct catalog_node *node) {
     for (size_t i = 0; i < node->n_next; i++) {
         int metric = node->next[i].metric;
         if (metric >= 0 && (all || plan->place[metric] < 0))
-            add(found, find_group_of(plan->catalog, (unsigned)metric));
+            add(found, next_group_of(plan->catalog, (unsigned)metric));
     }
 }
 
@@ -80,8 +79,37 @@ size_t next_groups(const struct plan *plan, unsigned metric, unsigned groups[NEX
             if (catalog->nodes[i].metric == (unsigned)m)
                 add_steps(&found, &catalog->nodes[i]);
     if (found.n == 0)
-        add(&found, find_group_of(catalog, metric));
+        add(&found, next_group_of(catalog, metric));
     return found.n;
+}
+
+// The metrics that a node names and whose group this is. `named`: the node names the group itself.
+static size_t list_named(const struct catalog *catalog, const struct catalog_node *node, unsigned group, bool *named,
+                         unsigned metrics[NEXT_METRICS_MAX]) {
+    size_t n = 0;
+    for (size_t i = 0; i < node->n_next; i++) {
+        const struct catalog_step *step = &node->next[i];
+        if (step->metric >= 0 && n < NEXT_METRICS_MAX && next_group_of(catalog, (unsigned)step->metric) == (int)group)
+            metrics[n++] = (unsigned)step->metric;
+        else if (step->metric < 0 && step->group == (int)group)
+            *named = true;
+    }
+    return n;
+}
+
+size_t next_metrics_of(const struct plan *plan, unsigned metric, unsigned group, unsigned metrics[NEXT_METRICS_MAX]) {
+    const struct catalog *catalog = plan->catalog;
+    metric = catalog_metric_hidden(catalog, catalog_metric_named(catalog, metric));
+    for (int m = (int)metric; m >= 0; m = catalog->metrics[m].parent)
+        for (size_t i = 0; i < catalog->n_nodes; i++) {
+            bool named = false;
+            size_t n = catalog->nodes[i].metric == (unsigned)m
+                           ? list_named(catalog, &catalog->nodes[i], group, &named, metrics)
+                           : 0;
+            if (named || n > 0)
+                return named ? 0 : n;
+        }
+    return 0;
 }
 
 // ---- what is to be measured more often ----

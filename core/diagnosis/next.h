@@ -24,6 +24,13 @@ const struct catalog_step *next_named(const struct catalog *catalog, const struc
 enum { NEXT_GROUPS_MAX = 16 };
 size_t next_groups(const struct plan *plan, unsigned metric, unsigned groups[NEXT_GROUPS_MAX]);
 
+// The metrics of a group for which next_groups leads to it from a metric; 0: the decision tree names the group itself.
+enum { NEXT_METRICS_MAX = 64 };
+size_t next_metrics_of(const struct plan *plan, unsigned metric, unsigned group, unsigned metrics[NEXT_METRICS_MAX]);
+
+// The smallest metric group with the metric, as larger ones are collections; -1: it is in none.
+int next_group_of(const struct catalog *catalog, unsigned metric);
+
 // True if the node names the metric group, or a metric that the group has. The groups with level 1 are measured anyway:
 // no node leads to them.
 bool next_leads(const struct catalog *catalog, const struct catalog_node *node, unsigned group);

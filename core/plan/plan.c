@@ -11,6 +11,7 @@
 
 #include "core/plan/plan_append.h"
 #include "core/plan/plan_draft.h"
+#include "core/plan/plan_fetch.h"
 #include "core/plan/plan_fit.h"
 #include "core/plan/plan_lead.h"
 #include "core/plan/plan_pack.h"
@@ -159,6 +160,8 @@ static int draft_pack(struct plan_draft *draft) {
     }
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
+    if (r >= 0)
+        r = plan_fetch(draft);
     if (r >= 0 && draft->n_carried > 0)
         r = common_append(draft);
     if (r >= 0)
@@ -174,6 +177,8 @@ static int draft_pack(struct plan_draft *draft) {
 // The selected metric group to which most of the unit's metrics belong.
 static const char *unit_subject(const struct plan_draft *draft, unsigned unit) {
     size_t best = 0, best_count = 0;
+    if (unit >= draft->first_fetched && unit < draft->end_fetched)
+        return plan_fetch_subject(draft, unit);
     for (unsigned s = 0; s < draft->request->n_selections; s++) {
         size_t count = 0;
         for (size_t i = 0; i < draft->plan->n_metrics; i++)

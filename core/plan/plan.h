@@ -22,6 +22,10 @@
 // their slots, or less if the round would exceed PLAN_GROWTH_MAX times its slots. So every other event group keeps its
 // slots and at least half of its share of the round. Level 1 keeps its third of the time. If all event groups except
 // level 1's are raised, none is: shares are relative.
+//
+// A plan may have metrics that nobody selected, fetched because the diagnosis asks for them (core/adapt/evidence.h).
+// They come after everything else: the event groups of what is selected are those of a plan without them, and what is
+// fetched has event groups of its own, with one slot's weight each (core/plan/plan_fetch.h).
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +76,11 @@ struct plan_request {
     } * selections;
     size_t n_selections;
     const bool *raised; // of each selection: its event groups get more slots; NULL: none
+    const struct plan_fetched {
+        unsigned metric, group; // of the catalog; the event group is named after the metric group
+    } * fetched;                // measured beside the selections as far as there is room, the most important first
+    size_t n_fetched;
+    unsigned fetched_groups, fetched_events; // so many event groups, with so many events, may be added for these
     uint64_t slot_ns;
     uint64_t round_least_ns; // slots of a round, together, at least; 0: PLAN_ROUND_NS_MIN
     uint64_t interval_ns;    // between snapshots; 0: PLAN_INTERVAL_NS
@@ -89,6 +98,7 @@ struct plan_request {
 struct plan_metric {
     unsigned metric;              // of the catalog
     bool auxiliary;               // not selected: another metric needs its value
+    bool fetched;                 // not selected: the diagnosis asks for it, or for a metric that needs its value
     int unit;                     // or PLAN_NOT_PLANNABLE, or PLAN_COMBINED: it needs only other metrics' values
     char reason[PLAN_REASON_MAX]; // why it is not plannable, else ""
 };
@@ -116,7 +126,7 @@ struct plan_unit {
 
 struct plan {
     const struct catalog *catalog;
-    struct plan_metric *metrics; // every selected metric once, in order of selection, then auxiliary ones
+    struct plan_metric *metrics; // every selected metric once, in order of selection, then auxiliary and fetched ones
     size_t n_metrics;
     int *place;                // by catalog metric: its index in `metrics`, or that of the alternative that takes its
                                // place; -1: neither selected nor needed
@@ -172,6 +182,9 @@ static inline bool plan_group_stands(const struct plan *plan, unsigned group) {
 static inline bool plan_is_field(const struct plan *plan, unsigned event) {
     return plan->catalog->events[event].topdown && plan->needs[event].free;
 }
+
+// True if the unit measures only what is fetched.
+bool plan_unit_fetched(const struct plan *plan, unsigned unit);
 
 // True if both count the same events.
 bool plan_group_same(const struct plan_group *a, const struct plan_group *b);

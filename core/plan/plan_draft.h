@@ -33,11 +33,12 @@ struct plan_draft {
     size_t n_carried;
     struct plan_item *items; // one per plan metric, [0 .. n_items)
     size_t n_items;
-    int *item_of;            // item of each plan metric; -1: none
-    unsigned *selection_of;  // the first selection with the metric
-    int level1_item;         // -1
-    unsigned first_standing; // from this unit on all count all the time
-    bool *dependent;         // by plan metric: its reason comes from another metric
+    int *item_of;                        // item of each plan metric; -1: none
+    unsigned *selection_of;              // the first selection with the metric; after these, the place in `fetched`
+    unsigned first_fetched, end_fetched; // units of what is fetched
+    int level1_item;                     // -1
+    unsigned first_standing;             // from this unit on all count all the time
+    bool *dependent;                     // by plan metric: its reason comes from another metric
 };
 
 // Adds an event to a set, unless it needs no PMU. 0, -E2BIG.

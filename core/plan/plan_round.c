@@ -9,6 +9,16 @@ bool plan_group_same(const struct plan_group *a, const struct plan_group *b) {
     return a->n_events == b->n_events && memcmp(a->events, b->events, a->n_events * sizeof *a->events) == 0;
 }
 
+bool plan_unit_fetched(const struct plan *plan, unsigned unit) {
+    bool any = false, all = true;
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        bool of_unit = plan->metrics[i].unit == (int)unit;
+        any = any || of_unit;
+        all = all && (!of_unit || plan->metrics[i].fetched);
+    }
+    return any && all;
+}
+
 size_t plan_n_rotating(const struct plan *plan) {
     size_t n = 0;
     while (n < plan->n_groups && !plan_group_stands(plan, (unsigned)n))

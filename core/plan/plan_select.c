@@ -291,8 +291,7 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
 }
 
 // Adds a metric unless it is there. A heavier weight of a later selection prevails.
-static int select_metric(struct plan_draft *draft, unsigned metric, unsigned selection, unsigned weight,
-                         bool auxiliary) {
+int plan_select_metric(struct plan_draft *draft, unsigned metric, unsigned selection, unsigned weight, bool auxiliary) {
     struct plan *plan = draft->plan;
     int index = plan->place[metric], r = 0;
     if (index < 0) {
@@ -307,19 +306,20 @@ static int select_metric(struct plan_draft *draft, unsigned metric, unsigned sel
     int item = draft->item_of[index];
     if (item >= 0 && weight > draft->items[item].weight)
         draft->items[item].weight = weight;
-    if (item >= 0 && draft->request->raised && draft->request->raised[selection])
+    if (item >= 0 && draft->request->raised && selection < draft->request->n_selections &&
+        draft->request->raised[selection])
         draft->items[item].raised = true;
     return r;
 }
 
-// Adds the metrics that selected metrics need; the list grows as it is walked.
-static int select_needed(struct plan_draft *draft) {
+// The list grows as it is walked.
+int plan_select_needed(struct plan_draft *draft, size_t first) {
     const struct plan *plan = draft->plan;
     int r = 0;
-    for (size_t i = 0; i < plan->n_metrics && r == 0; i++) {
+    for (size_t i = first; i < plan->n_metrics && r == 0; i++) {
         const struct formula *formula = draft->catalog->metrics[plan->metrics[i].metric].formula;
         for (size_t m = 0; m < formula->n_metrics && r == 0; m++)
-            r = select_metric(draft, formula->metrics[m], draft->selection_of[i], 0, true);
+            r = plan_select_metric(draft, formula->metrics[m], draft->selection_of[i], 0, true);
     }
     return r;
 }
@@ -341,7 +341,7 @@ static int select_opportunities(struct plan_draft *draft) {
     int r = 0;
     for (unsigned m = 0; m < draft->catalog->n_metrics && draft->plan->level1_selected && r == 0; m++)
         if (is_free_opportunity(draft, m))
-            r = select_metric(draft, m, 0, 0, true);
+            r = plan_select_metric(draft, m, 0, 0, true);
     return r;
 }
 
@@ -354,7 +354,8 @@ static int compare_evaluation(const void *a, const void *b, void *context) {
 }
 
 // In the catalog a metric comes after those it needs.
-static int order_evaluation(struct plan *plan) {
+int plan_select_order(struct plan *plan) {
+    free(plan->evaluation);
     plan->evaluation = calloc(plan->n_metrics + 1, sizeof *plan->evaluation);
     if (!plan->evaluation)
         return -ENOMEM;
@@ -462,15 +463,15 @@ int plan_select(struct plan_draft *draft) {
         const struct plan_selection *selection = &draft->request->selections[s];
         const struct catalog_group *group = &draft->catalog->groups[selection->group];
         for (size_t i = 0; i < group->n_metrics && r == 0; i++)
-            r = select_metric(draft, catalog_metric_here(draft->catalog, group->metrics[i]), s, selection->weight,
-                              false);
+            r = plan_select_metric(draft, catalog_metric_here(draft->catalog, group->metrics[i]), s, selection->weight,
+                                   false);
     }
     if (r == 0)
-        r = select_needed(draft);
+        r = plan_select_needed(draft, 0);
     if (r == 0)
         r = select_opportunities(draft);
     if (r == 0)
-        r = order_evaluation(draft->plan);
+        r = plan_select_order(draft->plan);
     if (r < 0)
         return r;
     drop_dependent(draft);

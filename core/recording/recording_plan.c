@@ -15,6 +15,7 @@
 // count. Whether it has what its metrics count is not checked: such a file gives wrong values, not wrong accesses.
 
 enum { CELLS_MAX = 1 << 25 };
+enum { METRIC_AUXILIARY = 1, METRIC_FETCHED = 2 }; // flags
 
 // Indexes of the record's own table of events.
 struct event_table {
@@ -77,11 +78,15 @@ static void put_units(struct recording_buffer *out, const struct event_table *ta
     bytes_put_signed(out, -1); // version 1: the resident event group
 }
 
+static uint64_t metric_flags(const struct plan_metric *metric) {
+    return (metric->auxiliary ? METRIC_AUXILIARY : 0U) | (metric->fetched ? METRIC_FETCHED : 0U);
+}
+
 static void put_metrics(struct recording_buffer *out, const struct plan *plan) {
     bytes_put_varint(out, plan->n_metrics);
     for (size_t m = 0; m < plan->n_metrics; m++) {
         bytes_put_text(out, plan->catalog->metrics[plan->metrics[m].metric].name);
-        bytes_put_varint(out, plan->metrics[m].auxiliary);
+        bytes_put_varint(out, metric_flags(&plan->metrics[m]));
         bytes_put_signed(out, plan->metrics[m].unit);
         bytes_put_text(out, plan->metrics[m].reason);
     }
@@ -300,7 +305,9 @@ static void get_metric(struct reader *reader, struct plan *plan) {
     struct plan_metric *metric = &plan->metrics[plan->n_metrics++];
     char name[RECORDING_TEXT_MAX + 1], reason[RECORDING_TEXT_MAX + 1];
     bytes_get_text(in, name);
-    metric->auxiliary = bytes_get_varint(in, 1) != 0;
+    uint64_t flags = bytes_get_varint(in, METRIC_AUXILIARY | METRIC_FETCHED);
+    metric->auxiliary = (flags & METRIC_AUXILIARY) != 0;
+    metric->fetched = (flags & METRIC_FETCHED) != 0;
     int64_t unit = bytes_get_signed(in);
     bytes_get_text(in, reason);
     if (unit < PLAN_COMBINED || unit >= (int64_t)plan->n_units || strlen(reason) >= sizeof metric->reason)

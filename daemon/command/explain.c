@@ -10,6 +10,7 @@
 #include "core/adapt/budget.h"
 #include "core/base/decimal.h"
 #include "core/estimate/estimate_expected.h"
+#include "core/plan/plan_fetch.h"
 #include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
@@ -204,6 +205,21 @@ static void explain_missing(const struct core_type *type, const struct plan *pla
 
 // ---- cost ----
 
+static void explain_evidence(const struct setup *setup, const struct plan *plan, struct text *out) {
+    const struct config_settings *settings = &setup->profile->settings;
+    unsigned room = plan_fetch_room(plan, settings->idle, SCHEDULE_ROUND_NS_MAX);
+    if (!settings->evidence)
+        return;
+    if (room > 0)
+        text_format(
+            out,
+            "What a verdict leads to gets up to %u event group%s more while it holds, and rounds are longer then.\n",
+            room, room == 1 ? "" : "s");
+    else
+        text_string(out,
+                    "What a verdict leads to cannot be measured beside this (evidence): a round takes 15 s at most.\n");
+}
+
 static void explain_cost(const struct setup *setup, const struct core_type *type, const struct plan *plan,
                          struct text *out) {
     const struct topology *topology = type->topology;
@@ -219,6 +235,7 @@ static void explain_cost(const struct setup *setup, const struct core_type *type
     if (plan_n_rotating(plan) > 0)
         text_format(out, "About %.1f interrupts a second of each busy CPU, and a tenth of that of CPUs that sleep.\n",
                     INTERRUPTS_OF_EDGE * (1 - plan_idle_share(plan)) / ((double)plan->slot_ns * 1e-9));
+    explain_evidence(setup, plan, out);
 }
 
 static int explain_type(const struct setup *setup, const struct core_type *type, const struct view *view,

@@ -124,7 +124,7 @@ static int look_around(struct measure *m, struct moment *moment) {
     if (!sampler_readings(collector_sampler(m->collector))->round_over)
         return look_for_cpus(m, moment);
     bool may_change = self_may_change(m->self, moment->now_ns);
-    if (m->due.adapt && may_change)
+    if ((m->due.adapt || m->due.evidence) && may_change)
         return MEASURE_BOTTLENECK;
     if (measure_watchdog_changed(m, moment->now_ns) || probe_is_due(m, moment->now_ns, may_change))
         return MEASURE_COUNTERS;
@@ -343,6 +343,7 @@ static struct engine *free_measure(struct engine *engine) {
     trials_free(m->trials);
     collector_free(m->collector);
     stage_deinit(&m->stage);
+    evidence_free(m->evidence);
     adapt_free(m->adapt);
     free(m);
     return NULL;
@@ -412,6 +413,8 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
     int r = collector_new(&collector, errors, &m->collector);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE && !type->topology->boxes)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
+    if (r == 0 && setup_fetches(setup, type))
+        r = evidence_new(type->source->catalog, &m->evidence);
     if (r == 0)
         r = new_record(m, request, errors);
     if (r == 0)

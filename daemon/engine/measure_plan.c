@@ -6,6 +6,7 @@
 
 #include "core/host/topology.h"
 #include "daemon/base/log.h"
+#include "daemon/engine/measure_fetched.h"
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
 
@@ -29,6 +30,8 @@ struct stage_request measure_request(const struct measure *m) {
                                   .none_free = m->none_free,
                                   .slot_factor = measure_slot_factor(m),
                                   .adapt = m->adapt,
+                                  .evidence = m->evidence,
+                                  .fetched_files = measure_fetched_files(m),
                                   .dead = dead_events(m->dead),
                                   .findings = trials_findings(m->trials),
                                   .recording = record_path(m->record)};
@@ -173,14 +176,19 @@ int measure_follow_budget(struct measure *m) {
     return r == -EINVAL ? 0 : r;
 }
 
-// Gives more of the round to what the last round's bottleneck points to.
+// Gives more of the round to what the last round's bottleneck points to, and measures what it asks for.
 int measure_follow_bottleneck(struct measure *m) {
-    m->due.adapt = false;
+    bool decided = m->due.adapt;
+    m->due.adapt = m->due.evidence = false;
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
     struct errors errors = {0};
     int r = measure_change_plan(m, &errors);
     log_errors(&errors);
-    if (r == 0)
+    if (r == 0 && decided)
         stage_log_decisions(m->type->source, m->stage.layout->plan, adapt_report(m->adapt));
+    if (r == 0)
+        measure_log_fetched(m, old->plan);
+    snapshot_layout_unref(old);
     return r == -EINVAL ? 0 : r;
 }
 

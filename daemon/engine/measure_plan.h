@@ -7,6 +7,7 @@
 
 #include "core/adapt/adapt.h"
 #include "core/adapt/dead.h"
+#include "core/adapt/evidence.h"
 #include "core/tally/blind.h"
 #include "daemon/engine/collector.h"
 #include "daemon/engine/measure.h"
@@ -58,9 +59,12 @@ struct measure {
     struct dead *dead;           // events that never count; NULL: events take no counters
     bool none_free;              // others held all of them at the last probe
     struct measure_pace pace;
-    struct adapt *adapt;  // NULL: the schedule is fixed
-    struct due {          // another plan, as
-        bool dead, adapt; // one more event never counts; the bottleneck is another one
+    struct adapt *adapt;            // NULL: the schedule is fixed
+    struct evidence *evidence;      // what the verdict asks for; NULL: nothing is fetched
+    size_t n_refused;               // metrics for which there was no room, as the log was told
+    struct due {                    // another plan, as
+        bool dead, adapt, evidence; // one more event never counts; the bottleneck is another one; other metrics are
+                                    // asked for
     } due;
     struct looked looked; // at what changes by itself
     struct ended ended;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/engine/measure_fetched.h"
 #include "daemon/source/source_continue.h"
 
 // What measuring continues with.
@@ -17,6 +18,7 @@ struct measure_next {
     struct record *record; // NULL: none, or the present one goes on
     bool keeps_record;
     struct adapt *adapt;
+    struct evidence *evidence;
     struct follow follow;
     struct stage stage;
 };
@@ -43,6 +45,16 @@ static int make_adapt(struct measure_next *next, const struct measure *m) {
         adapt_continue(next->adapt, m->adapt);
     else if (r == 0)
         adapt_count_on(next->adapt, m->ended.causes);
+    return r;
+}
+
+static int make_evidence(struct measure_next *next, const struct measure *m) {
+    const struct core_type *type = next->to.type;
+    if (!setup_fetches(next->to.setup, type))
+        return 0;
+    int r = evidence_new(type->source->catalog, &next->evidence);
+    if (r == 0 && m->evidence)
+        evidence_continue(next->evidence, m->evidence);
     return r;
 }
 
@@ -91,6 +103,8 @@ static int make_stage(struct measure_next *next, const struct measure *m, struct
                                           .none_free = m->none_free && next->same,
                                           .slot_factor = measure_slot_factor(m),
                                           .adapt = next->adapt,
+                                          .evidence = next->evidence,
+                                          .fetched_files = measure_fetched_files(m),
                                           .dead = next->same ? dead_events(m->dead) : NULL,
                                           .findings = next->same ? trials_findings(m->trials) : NULL,
                                           .recording = record_path(next->keeps_record ? m->record : next->record)};
@@ -99,6 +113,8 @@ static int make_stage(struct measure_next *next, const struct measure *m, struct
 
 static int make_all(struct measure_next *next, const struct measure *m, struct errors *errors) {
     int r = make_adapt(next, m);
+    if (r == 0)
+        r = make_evidence(next, m);
     if (r == 0 && !next->same)
         r = make_collector(next, m, errors);
     if (r == 0)
@@ -133,6 +149,7 @@ static void free_next(struct measure_next *next) {
     dead_free(next->dead);
     trials_free(next->trials);
     collector_free(next->collector);
+    evidence_free(next->evidence);
     adapt_free(next->adapt);
     free(next);
 }
@@ -181,12 +198,13 @@ void measure_take_over(struct measure *m) {
     else
         EXCHANGE(m->record, next->record);
     EXCHANGE(m->adapt, next->adapt);
+    EXCHANGE(m->evidence, next->evidence);
     EXCHANGE(m->stage, next->stage);
     m->setup = setup;
     m->type = next->to.type;
     m->follow = next->follow;
     follow_plan_changed(&m->follow);
-    m->due.adapt = false;
+    m->due.adapt = m->due.evidence = false;
     m->pace.slot_factor = measure_slot_factor(m);
     record_plan(m->record, m->stage.view);
     m->next = NULL;

@@ -47,6 +47,8 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     verdict_log_round(&m->told, &(struct shown_type){m->stage.view, snapshot}, measure_prefix(m));
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->due.adapt = true;
+    if (readings->round_over && m->evidence && evidence_round(m->evidence, snapshot))
+        m->due.evidence = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
 }
 

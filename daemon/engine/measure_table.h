@@ -28,7 +28,7 @@ enum measure_happening {
     MEASURE_YIELD_OVER, // the time without counters is over
 
     // from looking around, in the order of the checks
-    MEASURE_BOTTLENECK, // the adaptive schedule needs another plan
+    MEASURE_BOTTLENECK, // the adaptive schedule needs another plan, or a verdict asks for more
     MEASURE_COUNTERS,   // counters are missing, or may be back
     MEASURE_TRIED,      // a trial has found that event groups must be made otherwise
     MEASURE_DEAD,       // an event never counts, and a metric may have another definition

@@ -75,12 +75,15 @@ int stage_plan(const struct stage_request *request, struct errors *errors, struc
     // counters that others already hold are part of their reserve
     unsigned held = request->follow.most_counters - request->follow.counters,
              reserve = request->setup->profile->settings.reserve_counters;
-    const struct setup_plan_request asked = {.raised = request->adapt ? adapt_raised(request->adapt) : NULL,
-                                             .dead = request->dead,
-                                             .findings = request->findings,
-                                             .general_counters = request->follow.counters,
-                                             .reserved_counters = reserve > held ? reserve - held : 0,
-                                             .slot_factor = request->slot_factor};
+    struct setup_plan_request asked = {.raised = request->adapt ? adapt_raised(request->adapt) : NULL,
+                                       .dead = request->dead,
+                                       .findings = request->findings,
+                                       .general_counters = request->follow.counters,
+                                       .reserved_counters = reserve > held ? reserve - held : 0,
+                                       .fetched_files = request->fetched_files,
+                                       .slot_factor = request->slot_factor};
+    if (request->evidence)
+        asked.fetched = evidence_wanted(request->evidence, &asked.n_fetched);
     return setup_plan(request->setup, request->type, &asked, errors, out);
 }
 

@@ -6,6 +6,7 @@
 // totals, the diagnosis's memory, and the record of what was logged pass to the next stage.
 
 #include "core/adapt/adapt.h"
+#include "core/adapt/evidence.h"
 #include "core/adapt/follow.h"
 #include "core/diagnosis/diagnosis.h"
 #include "core/recording/recording.h"
@@ -27,13 +28,15 @@ struct stage_request {
     const struct setup *setup;
     const struct core_type *type;
     uint64_t seed;
-    struct follow follow;      // the number of general counters
-    bool none_free;            // others hold all of them
-    double slot_factor;        // slot length relative to the configured one
-    const struct adapt *adapt; // NULL: the schedule is fixed
-    const bool *dead;          // events that run and never count; NULL: none
-    const uint8_t *findings;   // of trials, enum plan_finding by catalog metric; NULL: none
-    const char *recording;     // the file recorded to, borrowed by the view; NULL: none
+    struct follow follow;            // the number of general counters
+    bool none_free;                  // others hold all of them
+    double slot_factor;              // slot length relative to the configured one
+    const struct adapt *adapt;       // NULL: the schedule is fixed
+    const struct evidence *evidence; // NULL: nothing is fetched
+    size_t fetched_files;            // may be opened for what is fetched
+    const bool *dead;                // events that run and never count; NULL: none
+    const uint8_t *findings;         // of trials, enum plan_finding by catalog metric; NULL: none
+    const char *recording;           // the file recorded to, borrowed by the view; NULL: none
     // Of a replay, else NULL; takes ownership of its plan and topology, even on failure
     const struct recording_plan *replayed;
     const struct recording_facts *facts;

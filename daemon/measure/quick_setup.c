@@ -64,7 +64,7 @@ int quick_setup_new(const struct options *options, struct errors *errors, struct
     setup_write_nothing(setup);
     setup->quiet = true;
     setup->whole_rounds = options->measure.interval_seconds > 0; // an interval is what was counted in it
-    setup->many_rounds = true;
+    setup->many_rounds = setup->chosen_only = true;
     r = fit_rounds(setup, own.measure.snapshot_seconds * SECOND_NS, errors);
     if (r < 0)
         load_free(setup);

@@ -10,6 +10,7 @@
 
 #include "config/yaml/config_adjust.h"
 #include "config/yaml/config_listen.h"
+#include "core/plan/plan_fetch.h"
 #include "core/plan/schedule.h"
 #include "daemon/source/selection.h"
 #include "daemon/source/setup_platform.h"
@@ -200,6 +201,10 @@ bool setup_adaptive(const struct setup *setup, const struct core_type *type) {
     return type->source->replayed ? type->source->past.adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
 }
 
+bool setup_fetches(const struct setup *setup, const struct core_type *type) {
+    return setup->profile->settings.evidence && !setup->chosen_only && !type->topology->boxes;
+}
+
 bool setup_is_read(const struct setup *setup, bool sockets) {
     return setup->config->n_listen > 0 || sockets || setup->textfile.folder || setup->record_path;
 }
@@ -214,6 +219,23 @@ size_t setup_n_cpus(const struct setup *setup) {
     for (size_t i = 0; i < setup->n_types; i++)
         n += setup->types[i].topology->n_cpus;
     return n;
+}
+
+// Replaces a plan by one with what is fetched as well, as far as it has room beside the selections. Slots, and so
+// interrupts, stay as they are. If that fails, the plan stays.
+static void add_fetched(const struct plan_request *request, const struct setup_plan_request *asked, size_t n_cpus,
+                        struct plan **plan) {
+    struct plan_request more = *request;
+    struct plan *with;
+    more.slot_ns = (*plan)->slot_ns;
+    more.fetched = asked->fetched;
+    more.n_fetched = asked->n_fetched;
+    more.fetched_groups = plan_fetch_room(*plan, request->idle, SCHEDULE_ROUND_NS_MAX);
+    more.fetched_events = (unsigned)(asked->fetched_files / n_cpus);
+    if (plan_new(&more, &with) < 0)
+        return;
+    plan_free(*plan);
+    *plan = with;
 }
 
 int setup_plan(const struct setup *setup, const struct core_type *type, const struct setup_plan_request *asked,
@@ -241,6 +263,8 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
         .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
     int r = settings->slot_ns > 0 ? plan_new(&request, out)
                                   : schedule_make_plan(&request, type->topology->n_cores, asked->slot_factor, out);
+    if (r == 0 && asked->n_fetched > 0)
+        add_fetched(&request, asked, type->topology->n_cpus, out);
     if (r == -E2BIG)
         return errors_add(errors, NULL, 0, 0,
                           "profile %s asks for more than %d events or %d event groups: name fewer metric groups",

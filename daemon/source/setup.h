@@ -54,6 +54,7 @@ struct setup {
     bool quiet;              // nobody waits for its end: the log says nothing of it
     uint64_t round_least_ns; // as of a plan_request
     bool whole_rounds;       // a snapshot is of one round of all cores, and of nothing else
+    bool chosen_only;        // nothing is fetched for the verdict: a measurement by hand looks closer by itself
     bool many_rounds;        // snapshots tell what many rounds come to together: core/tally/derive.h
     struct core_type types[SETUP_TYPES_MAX];
     size_t n_types;           // at least 1
@@ -89,6 +90,9 @@ uint64_t setup_interval_ns(const struct setup *setup);
 // True if the type's schedule is adaptive, or was at the beginning of a replayed recording.
 bool setup_adaptive(const struct setup *setup, const struct core_type *type);
 
+// True if what the verdict leads to is measured as well (core/adapt/evidence.h).
+bool setup_fetches(const struct setup *setup, const struct core_type *type);
+
 // Looks whether the platform's facts have changed, a few of them at a time. Returns true if there are others now.
 bool setup_look_at_platform(struct setup *setup, uint64_t now_ns);
 
@@ -108,7 +112,10 @@ struct setup_plan_request {
     const bool *dead;                             // of core/adapt/dead.h; NULL: none
     const uint8_t *findings;                      // enum plan_finding of each of the catalog's metrics; NULL: none
     unsigned general_counters, reserved_counters; // 0: events take none; of these, left to others
-    double slot_factor; // slots, or the interval between readings of boxes, are longer than configured by this factor
+    const struct plan_fetched *fetched;           // as of a plan_request; NULL: none
+    size_t n_fetched;
+    size_t fetched_files; // so many files more may be opened for these
+    double slot_factor;   // slots, or the interval between readings of boxes, are longer than configured by this factor
 };
 
 // Makes a core type's plan. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.

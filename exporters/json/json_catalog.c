@@ -87,7 +87,7 @@ static void add_planned(struct json *json, const struct view *view, unsigned ind
     const struct catalog *catalog = view->layout->catalog;
     int place = view->layout->plan->place[catalog_metric_named(catalog, index)];
     if (place >= 0 && view->layout->plan->metrics[place].metric != index) {
-        json_bool(json, "selected", view_exported(view, (size_t)place));
+        json_bool(json, "selected", view_has_series(view, (size_t)place));
         json_bool(json, "planned", false);
         json_string(json, "reason", "another definition of the metric counts here");
         return;
@@ -99,7 +99,7 @@ static void add_planned(struct json *json, const struct view *view, unsigned ind
     if (place < 0 && catalog_metric_explain(catalog, index, why, sizeof why))
         reason = why;
     bool planned = place >= 0 && view_plannable(view, (size_t)place);
-    json_bool(json, "selected", place >= 0 && view_exported(view, (size_t)place));
+    json_bool(json, "selected", place >= 0 && view_has_series(view, (size_t)place));
     json_bool(json, "planned", planned);
     json_string(json, "reason", planned ? NULL : reason);
 }

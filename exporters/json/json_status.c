@@ -63,6 +63,7 @@ static void add_event_group(struct json *json, const struct view *view, size_t g
     json_number(json, "share_of_time", stands ? 1 : (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
     json_number(json, "baseline_share_of_time", unit->baseline_share / unit->n_groups);
     json_bool(json, "composite", unit->n_groups > 1);
+    json_bool(json, "fetched", plan_unit_fetched(plan, group->unit));
     json_end_object(json);
 }
 

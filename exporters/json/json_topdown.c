@@ -69,7 +69,7 @@ static void add_next_groups(struct json *json, const struct scene *scene, unsign
     for (size_t i = 0; i < n; i++) {
         json_begin_object(json, NULL);
         json_string(json, "name", scene->view->layout->catalog->groups[groups[i]].name);
-        json_bool(json, "measured", view_group_measured(scene->view, groups[i]));
+        json_bool(json, "measured", view_next_measured(scene->view, metric, groups[i]));
         json_end_object(json);
     }
     json_end_array(json);

@@ -8,8 +8,9 @@
 static void add_events(struct series *series, const struct view *view, const struct series_labels *scope) {
     const struct snapshot_layout *layout = view->layout;
     for (size_t i = 0; i < layout->n_events; i++)
-        series_add_scoped(series, scope, "event", layout->catalog->events[layout->events[i]].name, SERIES_WHOLE,
-                          snapshot_event(layout, scope->scope, i));
+        if (view_event_has_series(view, i))
+            series_add_scoped(series, scope, "event", layout->catalog->events[layout->events[i]].name, SERIES_WHOLE,
+                              snapshot_event(layout, scope->scope, i));
 }
 
 // ---- kinds ----
@@ -20,7 +21,12 @@ static size_t count_contention(const struct view *view) {
     return view->layout->n_level1 > 0 && view->layout->catalog->level1.per_thread;
 }
 
-static size_t count_events(const struct view *view) { return view->layout->n_events; }
+static size_t count_events(const struct view *view) {
+    size_t n = 0;
+    for (size_t i = 0; i < view->layout->n_events; i++)
+        n += view_event_has_series(view, i);
+    return n;
+}
 
 static size_t count_covered(const struct view *view) {
     (void)view;
@@ -37,7 +43,7 @@ static size_t count_uncovered(const struct view *view) {
 static size_t count_metrics(const struct view *view) {
     size_t n = 0;
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        n += view_plannable(view, i) && view_exported(view, i);
+        n += view_plannable(view, i) && view_has_series(view, i);
     return n;
 }
 

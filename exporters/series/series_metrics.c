@@ -13,7 +13,7 @@
 
 // Traffic has families of its own, in bytes, and so have events that the configuration names.
 static bool exported(const struct view *view, size_t metric) {
-    return view_exported(view, metric) && view_metric(view, metric)->traffic == TRAFFIC_NONE &&
+    return view_has_series(view, metric) && view_metric(view, metric)->traffic == TRAFFIC_NONE &&
            !view->layout->catalog->product.chosen;
 }
 

@@ -20,7 +20,7 @@ void series_add_contention(struct series *series, const struct view *view, const
 void series_add_opportunities(struct series *series, const struct view *view, const struct series_labels *scope) {
     for (size_t m = 0; m < view->layout->n_metrics && view->layout->n_level1 > 0; m++) {
         enum opportunity action = opportunity_of(view_metric(view, m));
-        if (action != OPPORTUNITY_N && view_plannable(view, m))
+        if (action != OPPORTUNITY_N && view_plannable(view, m) && !view->layout->plan->metrics[m].fetched)
             series_add_scoped(series, scope, "action", opportunity_table[action].name, SERIES_WHOLE,
                               snapshot_numerator(view->layout, scope->scope, m));
     }

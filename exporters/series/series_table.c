@@ -30,10 +30,15 @@ static void add_cpus(struct series *series, const struct view *view, const struc
     series_add(series, "", labels, 2, SERIES_WHOLE, snapshot_offline(view->layout, scope->index));
 }
 
+// Event groups that come and go with the verdict have none.
+static bool has_series(const struct plan *plan, size_t group) {
+    return !plan_unit_fetched(plan, plan->groups[group].unit);
+}
+
 static void add_windows(struct series *series, const struct view *view) {
     const struct plan *plan = view->layout->plan;
     for (size_t g = 0; g < plan->n_groups; g++)
-        for (int result = 0; result < WINDOW_RESULT_N; result++) {
+        for (int result = 0; result < WINDOW_RESULT_N && has_series(plan, g); result++) {
             const struct series_label labels[] = {{"event_group", plan->groups[g].name},
                                                   {"result", window_result_name((enum window_result)result)}};
             series_add(series, "", labels, 2, SERIES_WHOLE,
@@ -44,21 +49,23 @@ static void add_windows(struct series *series, const struct view *view) {
 static void add_enabled(struct series *series, const struct view *view) {
     for (size_t g = 0; g < view->layout->plan->n_groups; g++) {
         const struct series_label label = {"event_group", view->layout->plan->groups[g].name};
-        series_add(series, "", &label, 1, SERIES_REAL, snapshot_enabled(view->layout, g));
+        if (has_series(view->layout->plan, g))
+            series_add(series, "", &label, 1, SERIES_REAL, snapshot_enabled(view->layout, g));
     }
 }
 
 static void add_running(struct series *series, const struct view *view) {
     for (size_t g = 0; g < view->layout->plan->n_groups; g++) {
         const struct series_label label = {"event_group", view->layout->plan->groups[g].name};
-        series_add(series, "", &label, 1, SERIES_REAL, snapshot_running(view->layout, g));
+        if (has_series(view->layout->plan, g))
+            series_add(series, "", &label, 1, SERIES_REAL, snapshot_running(view->layout, g));
     }
 }
 
 static void add_not_live(struct series *series, const struct view *view) {
     const struct snapshot_layout *layout = view->layout;
     for (size_t e = 0; e < layout->n_events; e++)
-        for (int state = 0; state < EVENT_TROUBLE_N; state++) {
+        for (int state = 0; state < EVENT_TROUBLE_N && view_event_has_series(view, e); state++) {
             const struct series_label labels[] = {{"event", layout->catalog->events[layout->events[e]].name},
                                                   {"state", event_trouble_name((enum event_trouble)state)}};
             series_add(series, "", labels, 2, SERIES_WHOLE, snapshot_trouble(layout, e, (enum event_trouble)state));

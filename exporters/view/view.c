@@ -121,6 +121,30 @@ const char VIEW_NOT_SELECTED[] = "not selected: no metric group of the profile i
 
 bool view_exported(const struct view *view, size_t metric) { return !view->layout->plan->metrics[metric].auxiliary; }
 
+bool view_has_series(const struct view *view, size_t metric) {
+    return view_exported(view, metric) && !view->layout->plan->metrics[metric].fetched;
+}
+
+static bool counts(const struct formula *formula, unsigned event) {
+    for (size_t i = 0; i < formula->n_variables; i++)
+        if (formula->variables[i] == event)
+            return true;
+    return false;
+}
+
+bool view_event_has_series(const struct view *view, size_t event) {
+    const struct plan *plan = view->layout->plan;
+    bool fetched = false, selected = false;
+    for (size_t m = 0; m < view->layout->n_metrics && !selected; m++)
+        if (counts(view_metric(view, m)->formula, view->layout->events[event])) {
+            fetched = fetched || plan->metrics[m].fetched;
+            selected = !plan->metrics[m].fetched;
+        }
+    for (size_t i = 0; fetched && plan->level1_unit >= 0 && i < plan->units[plan->level1_unit].n_events; i++)
+        selected = selected || plan->units[plan->level1_unit].events[i] == view->layout->events[event];
+    return selected || !fetched; // level 1 needs events that no metric has
+}
+
 const char *view_domain_text(enum metric_domain domain) {
     static const char *const texts[] = {[METRIC_OTHER] = "other",
                                         [METRIC_PIPELINE_SLOTS] = "pipeline slots",

@@ -85,6 +85,12 @@ extern const char VIEW_NOT_SELECTED[];
 // False for a metric that was not selected and is measured only because another metric needs it.
 bool view_exported(const struct view *view, size_t metric);
 
+// True for a metric that has series: it is selected. What is fetched for the verdict is on pages and in JSON alone.
+bool view_has_series(const struct view *view, size_t metric);
+
+// The same for an event: a metric that is no fetched one needs it (index into layout->events).
+bool view_event_has_series(const struct view *view, size_t event);
+
 // The name of what the metric is a share of, for people.
 const char *view_domain_text(enum metric_domain domain);
 

@@ -339,6 +339,14 @@ static void test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adapti
     config_free(config);
 }
 
+static void test_evidence_is_fetched_where_the_top_level_or_a_profile_says_so(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], evidence: true}}\n");
+    assert_false(profile_of(config, "a")->settings.evidence);
+    assert_true(profile_of(config, "b")->settings.evidence);
+    config_free(config);
+}
+
 static void test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so(void **state) {
     (void)state;
     struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], standard_error: true}}\n");
@@ -531,6 +539,7 @@ int main(void) {
         cmocka_unit_test(test_a_text_file_is_a_folder_and_an_interval),
         cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
         cmocka_unit_test(test_limits_of_series_are_numbers_or_none),
+        cmocka_unit_test(test_evidence_is_fetched_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),

@@ -9,22 +9,22 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     static const struct refusal refusals[] = {
         {"\n  slots: 1s",
          "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, probe, profile, "
-         "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
+         "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, evidence, standard_error, "
          "max_series, max_cpu_series, specs, record, textfile, uncore"},
         {"zzzzzz: 1",
          "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, probe, profile, profiles, hosts, slot, "
-         "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, "
+         "interval, idle, cpus, counters, guests, mode, evidence, standard_error, max_series, max_cpu_series, "
          "specs, record, textfile, uncore"},
         {"counter: {reserve: 0}",
          "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
          "listen, probe, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
-         "mode, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore"},
+         "mode, evidence, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
-        {"profiles: {a: {groups: [], weight: {}}}",
-         "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
-         "known here are groups, weights, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
-         "max_series, max_cpu_series"},
+        {"profiles: {a: {groups: [], weight: {}}}", "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
+                                                    "known here are groups, weights, slot, interval, idle, cpus, "
+                                                    "counters, guests, mode, evidence, standard_error, "
+                                                    "max_series, max_cpu_series"},
         {"hosts: [{match: {cpu: x}, profile: default, Match: 1}]",
          "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
         {"hosts: [{match: {host_name: x}, profile: default}]",
@@ -85,7 +85,7 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
          "t.yaml:1:28: unknown key \"record\": known here are groups, weights, slot, interval, idle, cpus, counters, "
          "guests, "
          "mode, "
-         "standard_error, max_series, max_cpu_series"},
+         "evidence, standard_error, max_series, max_cpu_series"},
     };
     refuse_all(refusals, N_OF(refusals));
 }

@@ -56,7 +56,7 @@ static void test_16_levels_are_read_and_17_refused(void **state) {
     (void)state;
     const char *known =
         ": known here are listen, probe, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, "
-        "standard_error, max_series, max_cpu_series, specs, record, textfile, uncore";
+        "evidence, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore";
     char error[240];
     (void)snprintf(error, sizeof error, "t.yaml:1:1: unknown key \"deep\"%s", known);
     char *text = repeat("deep: ", "[", 15, "]]]]]]]]]]]]]]]");
@@ -74,7 +74,8 @@ static void test_20000_values_are_read_and_more_refused(void **state) {
         "deep: [", "a,", 19998, "]",
         "t.yaml:1:1: unknown key \"deep\": known here are listen, probe, profile, profiles, hosts, slot, interval, "
         "idle, "
-        "cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore");
+        "cpus, counters, guests, mode, evidence, standard_error, max_series, max_cpu_series, specs, record, textfile, "
+        "uncore");
     refuse_repeated("deep: [", "a,", 19999, "]", "t.yaml:1:40004: more than 20000 values in all files");
 }
 

@@ -123,7 +123,7 @@ static void test_mistakes_in_several_files_are_shown_together(void **state) {
     assert_error(&errors, 0,
                  ERRORS "/conf.d/20-slot.yaml:3:1: unknown key \"prfile\": did you mean \"profile\"? known here are "
                         "listen, probe, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, "
-                        "standard_error, max_series, max_cpu_series, specs, record, textfile, uncore");
+                        "evidence, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore");
     assert_error(&errors, 1, ERRORS "/conf.d/20-slot.yaml:2:7: slot: \"200\" has no unit: write 200ms");
     assert_error(&errors, 2,
                  ERRORS "/topdownd.yaml:3:49: weights: this profile's groups have no \"MPKI\": add it to groups, or "

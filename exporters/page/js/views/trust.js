@@ -71,7 +71,7 @@ const drawSchedule = (context) => each(context, 'plan', (plan, i) => {
     rotating.length > 0 && stack([...rotating.map((group, n) => [`g${n % 6}`, group.share_of_time]), ['idle', idle]],
       `Share of a round: ${rotating.map((group) => `${group.name} ${share(group.share_of_time, 0)}`).join(', ')}, idle ${share(idle, 0)}`),
     table(`event groups ${plan.core_type ?? ''}`, `Event groups${ofType(plan)}`, [
-      { title: 'Event group', of: (row) => row.name, show: (row) => [row.n >= 0 && h('i', { class: `key g${row.n % 6}` }), h('b', {}, row.name), row.composite && h('span', { class: 'soft' }, ' one part of several')] },
+      { title: 'Event group', of: (row) => row.name, show: (row) => [row.n >= 0 && h('i', { class: `key g${row.n % 6}` }), h('b', {}, row.name), row.composite && h('span', { class: 'soft' }, ' one part of several'), row.fetched && h('span', { class: 'soft' }, ' while the verdict asks for it')] },
       { title: 'Share of time', numeric: true, of: (row) => row.share_of_time, show: (row) => row.always_on ? 'all' : [share(row.share_of_time), row.share_of_time !== row.baseline_share_of_time && Math.abs(row.share_of_time - row.baseline_share_of_time) > 0.005 &&
         h('div', { class: 'soft' }, `else ${share(row.baseline_share_of_time)}`)] },
       { title: 'Slots a round', numeric: true, of: (row) => row.slots, show: (row) => row.always_on ? '–' : String(row.slots) },
