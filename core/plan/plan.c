@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,20 @@ static bool some_raised(const struct plan_draft *draft) {
     return some && !all;
 }
 
+// Gives level 1 its third among the selections, and as large a share, up to half, beside what is fetched.
+static void give_level1(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    struct plan_unit *level1 = &plan->units[plan->level1_unit];
+    for (unsigned u = draft->first_fetched; u < draft->end_fetched; u++)
+        plan->units[u].slots = 0;
+    plan_give_level1_its_third(plan, draft->request->idle);
+    double share = fmin((double)(level1->slots * level1->n_groups) / plan_slots(plan), 0.5);
+    for (unsigned u = draft->first_fetched; u < draft->end_fetched; u++)
+        plan->units[u].slots = 1;
+    while (level1->slots * level1->n_groups < share * plan_slots(plan))
+        level1->slots++;
+}
+
 // Raised units get `times` their slots. Returns the number of slots of all units.
 static unsigned give_weights(struct plan_draft *draft, unsigned times) {
     struct plan *plan = draft->plan;
@@ -255,7 +270,7 @@ static unsigned give_weights(struct plan_draft *draft, unsigned times) {
     // another metric's weight in the same event group does not apply to level 1
     if (draft->level1_item >= 0 && (draft->items[draft->level1_item].weight == 0 || draft->request->adaptive) &&
         plan->level1_unit != plan->common_unit)
-        plan_give_level1_its_third(plan, draft->request->idle);
+        give_level1(draft);
     return plan_slots(plan);
 }
 

@@ -2,6 +2,7 @@
 #include "core/plan/plan_fetch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/plan/plan_append.h"
@@ -217,19 +218,16 @@ const char *plan_fetch_subject(const struct plan_draft *draft, unsigned unit) {
 }
 
 unsigned plan_fetch_room(const struct plan *plan, double idle, uint64_t round_ns) {
-    bool third = plan->level1_unit >= 0 && plan->level1_unit != plan->common_unit;
-    unsigned times = 0, others = 0, all;
+    const struct plan_unit *level1 =
+        plan->level1_unit >= 0 && plan->level1_unit != plan->common_unit ? &plan->units[plan->level1_unit] : NULL;
+    unsigned times = 0, slots = plan_slots(plan), level1_slots = level1 ? level1->slots * level1->n_groups : 0;
     for (size_t u = 0; u < plan->n_units; u++)
         if (plan->units[u].slots > 0 && (times == 0 || plan->units[u].slots < times))
             times = plan->units[u].slots; // a short round has all event groups several times
     if (times == 0)
         return 0; // nothing rotates
-    for (size_t u = 0; u < plan->n_units; u++)
-        others += third && plan->level1_unit == (int)u ? 0 : plan->units[u].slots * plan->units[u].n_groups / times;
-    all = plan_slots(plan) / times * PLAN_FETCHED_GROWTH_MAX;
-    double most = (double)round_ns * (1 - idle) / (double)plan->slot_ns;
-    all = most < all ? (unsigned)most : all;
-    double level1 = 1.0 / 3 / (1 - idle) < 0.5 ? 1.0 / 3 / (1 - idle) : 0.5;
-    unsigned room = third ? (unsigned)((double)all * (1 - level1)) : all;
+    double most = fmin((double)round_ns * (1 - idle) / (double)plan->slot_ns, slots / times * PLAN_FETCHED_GROWTH_MAX);
+    double share = fmin((double)level1_slots / slots, 0.5); // of level 1, which keeps it
+    unsigned room = (unsigned)(floor(most) * (1 - share)), others = (slots - level1_slots) / times;
     return room > others ? room - others : 0;
 }

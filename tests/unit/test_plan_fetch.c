@@ -115,6 +115,30 @@ static void test_what_a_fetched_metric_needs_comes_along(void **state) {
     catalog_free(catalog);
 }
 
+// Level 1 has three of seven slots of the selections.
+static void test_level_1_keeps_its_share_of_the_time(void **state) {
+    (void)state;
+    static const char *const events[] = {"FIXED_CYCLES", "A", "B", "C", "D", "E", "F", "H", "I", "J", "K", "L", "M"};
+    struct catalog_builder *builder = builder_of(events, 13);
+    level1_of(builder, "4 * FIXED_CYCLES", "A / (4 * FIXED_CYCLES) * 100", "B / (4 * FIXED_CYCLES) * 100");
+    metric_of(builder, "c", "C / D", NULL);
+    metric_of(builder, "e", "E / F", NULL);
+    metric_of(builder, "h", "H / I", NULL);
+    metric_of(builder, "j", "J / K", NULL);
+    metric_of(builder, "l", "L / M", NULL);
+    group_of(builder, "G", "frontend_bound backend_bound c e h");
+    group_of(builder, "Other", "j l");
+    struct catalog *catalog = catalog_builder_finish(builder);
+    struct plan *without = fetch(catalog, "", 0, 0), *with = fetch(catalog, "j l", 9, 99);
+    assert_int_equal(with->n_groups, without->n_groups + 2);
+    assert_true(plan_share(with, (unsigned)with->level1_unit) >=
+                plan_share(without, (unsigned)without->level1_unit) - 1e-9);
+    assert_true(plan_share(with, with->groups[with->n_groups - 1].unit) > 0);
+    plan_free(with);
+    plan_free(without);
+    catalog_free(catalog);
+}
+
 static void test_there_is_room_for_four_times_the_slots_and_15_seconds(void **state) {
     (void)state;
     struct catalog *catalog = make_catalog();
@@ -133,6 +157,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_counted_anyway_needs_no_event_group),
         cmocka_unit_test(test_a_metric_without_room_keeps_out_no_smaller_one_behind_it),
         cmocka_unit_test(test_what_a_fetched_metric_needs_comes_along),
+        cmocka_unit_test(test_level_1_keeps_its_share_of_the_time),
         cmocka_unit_test(test_there_is_room_for_four_times_the_slots_and_15_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
