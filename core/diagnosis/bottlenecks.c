@@ -112,18 +112,18 @@ static struct bottleneck_row row_of(const struct inputs *inputs, enum bottleneck
     return row;
 }
 
-// What is known of a heading: it, or else its parts. *whole: nothing of it is missing.
+// What is known of a heading: it, or its parts where these are more, as some are upper bounds, or it has no value.
+// *whole: nothing of it is missing.
 static double known_of(const struct bottleneck_row *rows, enum bottleneck heading, double *half, bool *whole) {
-    double known = 0;
-    if (!isnan(rows[heading].value)) {
-        *half += (rows[heading].high - rows[heading].low) / 2;
-        return rows[heading].value;
-    }
-    *whole = *whole && heading >= BOTTLENECK_COARSE;
+    double parts = 0, halves = 0, value = rows[heading].value;
+    bool all = heading >= BOTTLENECK_COARSE;
     for (enum bottleneck part = 0; part < BOTTLENECK_N && heading >= BOTTLENECK_COARSE; part++)
         if (bottleneck_has_part(heading, part))
-            known += known_of(rows, part, half, whole);
-    return known;
+            parts += known_of(rows, part, &halves, &all);
+    bool itself = !isnan(value) && value >= parts;
+    *half += itself ? (rows[heading].high - rows[heading].low) / 2 : halves;
+    *whole = *whole && (all || !isnan(value));
+    return itself ? value : parts;
 }
 
 // Takes the parts out of a coarse heading. Returns false if they tell everything.

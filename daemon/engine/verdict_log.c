@@ -63,6 +63,6 @@ void verdict_log_round(struct verdict_log *log, const struct shown_type *type, c
     log->logged = true;
     log->metric = metric;
     log_answer(log->newest, type, prefix);
-    if (metric >= 0)
+    if (metric >= 0 && !verdict->well)
         log_next(type->view, (unsigned)metric, prefix);
 }

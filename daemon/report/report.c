@@ -210,7 +210,7 @@ static int add_answer(struct report *report) {
         return -ENOMEM;
     tree_evaluate(report->tree, report->snapshot, 0);
     put_answer(report, NULL);
-    if (verdict_high(report->verdict)) {
+    if (verdict_high(report->verdict) && !report->verdict->well) {
         unsigned metric = (unsigned)verdict_metric(report->verdict);
         (void)view_next_text(report->view, metric, &texts->next);
         view_sample_command(report->view, metric, &texts->sample);

@@ -2,6 +2,7 @@
 """What would help how much: by hand, in JSON and in words, on simulated hosts of three vendors."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -16,7 +17,8 @@ ROW = re.compile(r"^  (\S.*?) +(-?[\d.]+) %", re.M)
 
 
 def measured(host, *options):
-    command = [BINARY, "measure", "--path.data", ROOT, "--duration", "5s", "--pmu", f"sim:{host}", "--groups", "Bottlenecks", *options]
+    groups = () if "--groups" in options else ("--groups", "Bottlenecks")
+    command = [BINARY, "measure", "--path.data", ROOT, "--duration", "5s", "--pmu", f"sim:{host}", *groups, *options]
     result = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -62,6 +64,14 @@ def test_the_report_has_the_largest_first_and_what_to_do():
     values = [float(value) for _, value in ROW.findall(part)]
     assert len(values) >= 3 and values == sorted(values, reverse=True) and values[-1] >= 1, part
     assert "Waits for data, the rest" in part, part
+
+
+def test_a_matrix_product_on_arm_computes_well_and_gets_no_advice():
+    """Half of its operations are vectors, and four of five slots do useful work."""
+    host = os.path.join(ROOT, "tests/data/hosts/blind/gemm-neoverse-n2.json")
+    document = json.loads(measured(host, "--groups", "stage_1,Operation_Mix", "--json"))["whole"][0]
+    assert document["answer"].startswith("Nothing stands out: this computes well. Useful work"), document["answer"]
+    assert document["path"] == ["retiring_ratio"] and document["next"] is None and document["sample_command"] is None, document
 
 
 if __name__ == "__main__":

@@ -174,6 +174,23 @@ static void test_parts_of_parts_are_taken_out_once(void **state) {
     host_deinit(&host);
 }
 
+// Bounds of parts may be more than what is certain of the whole: nothing is counted twice.
+static void test_parts_that_are_more_than_their_whole_stand_for_it(void **state) {
+    (void)state;
+    struct host host;
+    struct catalog_builder *builder = headings_builder("frontend_bound backend_bound walks");
+    heading(builder, BOTTLENECK_DATA_TLBS, "walks * 10");
+    heading(builder, BOTTLENECK_MEMORY, "walks");
+    heading(builder, BOTTLENECK_BACK_END, "backend_bound / 100");
+    start(&host, builder);
+    count(&host, 1200, 2000, 20);
+    struct bottlenecks bottlenecks = found(&host);
+    near("translations", row_of(&bottlenecks, BOTTLENECK_DATA_TLBS)->value, 0.2);
+    assert_true(row_of(&bottlenecks, BOTTLENECK_MEMORY)->value == 0);
+    near("back end", row_of(&bottlenecks, BOTTLENECK_BACK_END)->value, 0.5 - 0.2);
+    host_deinit(&host);
+}
+
 // ---- intervals ----
 
 static void test_an_interval_is_as_wide_as_if_all_inputs_erred_together(void **state) {
@@ -308,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_a_coarse_heading_is_what_its_parts_leave),
         cmocka_unit_test(test_a_coarse_heading_goes_when_its_parts_tell_everything),
         cmocka_unit_test(test_parts_of_parts_are_taken_out_once),
+        cmocka_unit_test(test_parts_that_are_more_than_their_whole_stand_for_it),
         cmocka_unit_test(test_an_interval_is_as_wide_as_if_all_inputs_erred_together),
         cmocka_unit_test(test_high_useful_work_that_vectors_do_is_done_well),
         cmocka_unit_test(test_a_heading_that_counts_events_or_stands_twice_is_refused),

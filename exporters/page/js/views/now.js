@@ -237,8 +237,8 @@ const nextSteps = (type, replay) => {
   const groups = (type.bound.next_groups ?? []).filter((group) => !group.measured).map((group) => group.name), named = groups.slice(0, GROUPS_NAMED).join(', ');
   return [
     measuredNext(type).slice(0, NEXT_VALUES).map(measuredStep),
-    type.bound.sample_command && h('li', { 'data-key': 'sample' }, 'Which code is it?', command(type.bound.sample_command, 'the command')),
-    named && !replay && h('li', { 'data-key': 'groups' }, 'Not measured, and says more: ', h('b', {}, named), groups.length > GROUPS_NAMED && ` and ${groups.length - GROUPS_NAMED} more`, '. Add it to ', h('code', {}, 'groups'),
+    type.bound.sample_command && !type.bound.computes_well && h('li', { 'data-key': 'sample' }, 'Which code is it?', command(type.bound.sample_command, 'the command')),
+    named && !replay && !type.bound.computes_well && h('li', { 'data-key': 'groups' }, 'Not measured, and says more: ', h('b', {}, named), groups.length > GROUPS_NAMED && ` and ${groups.length - GROUPS_NAMED} more`, '. Add it to ', h('code', {}, 'groups'),
       ' in topdownd.yaml, then ', h('code', {}, 'topdownd reload'), '. ', copyButton(groups.join(', '), 'the names of the groups', 'Copy names')),
   ];
 };
