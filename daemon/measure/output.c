@@ -128,9 +128,14 @@ static void tell_longer(struct output *output, const struct output_head *head, c
     double longer = LONGER * output->options->measure.interval_seconds;
     if (output->told_longer || least < longer || seconds < longer)
         return;
-    text_format(&output->text, "Lines are of %.2f s here: %s.\n", seconds,
+    struct text words = {0};
+    text_format(&words, "Lines are of %.2f s here: %s.", seconds,
                 strcmp(head->how, "read") == 0 ? "the daemon that is read has new values no sooner"
                                                : "a round of all event groups takes no less");
+    text_append(&words, "", 1);
+    text_folded(&output->text, words.data ? words.data : "", 0, output->screen.width);
+    output->text.failed = output->text.failed || words.failed;
+    text_free(&words);
     output->told_longer = true;
 }
 
