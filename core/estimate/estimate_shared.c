@@ -181,9 +181,7 @@ static void take_event(struct estimate_shared *shared, const struct estimate_rou
 }
 
 // How much a count changed; 0: by no more than what is not resolved.
-static double changed(double now, double before) {
-    return fabs(now - before) > RESOLVED * now ? now - before : 0;
-}
+static double changed(double now, double before) { return fabs(now - before) > RESOLVED * now ? now - before : 0; }
 
 // Adds the products of a CPU block's differences of a unit's values with those of its event to `sums`. Returns the sum
 // of the fourth powers of the latter.
