@@ -195,24 +195,35 @@ static void read_defaults(struct spec_reader *spec, const struct json_node *ours
     free(groups);
 }
 
-// What follows from the values of metrics.
+static struct json_node member_of(const struct json_node *object, const char *key) {
+    return json_child(object, cJSON_GetObjectItemCaseSensitive(object->value, key), 0);
+}
+
+// What follows from the values of metrics. One that needs what is wrong is left out.
 static void read_conclusions(struct spec_reader *spec, const struct json_node *ours) {
     const char *names[BOTTLENECK_N], *formula;
     struct json_node bottlenecks;
     struct fault fault;
     if (!ours->value)
         return;
-    if (json_get_text(ours, "computes_well", JSON_OPTIONAL, &formula))
-        spec_take(ours, catalog_builder_set_computes_well(spec->builder, formula, &fault), &fault);
+    if (json_get_text(ours, "computes_well", JSON_OPTIONAL, &formula)) {
+        const struct json_node well = member_of(ours, "computes_well");
+        spec_take(&well, catalog_builder_set_computes_well(spec->builder, formula, &fault), &fault);
+    }
+    json_forgive(&spec->reader);
     if (!json_get_object(ours, "bottlenecks", JSON_OPTIONAL, &bottlenecks))
         return;
     for (unsigned i = 0; i < BOTTLENECK_N; i++)
         names[i] = bottleneck_table[i].name;
     json_check_keys(&bottlenecks, names, BOTTLENECK_N);
-    for (unsigned i = 0; i < BOTTLENECK_N; i++)
-        if (json_get_text(&bottlenecks, names[i], JSON_OPTIONAL, &formula))
-            spec_take(&bottlenecks, catalog_builder_set_bottleneck(spec->builder, (enum bottleneck)i, formula, &fault),
+    for (unsigned i = 0; i < BOTTLENECK_N; i++) {
+        if (json_get_text(&bottlenecks, names[i], JSON_OPTIONAL, &formula)) {
+            const struct json_node heading = member_of(&bottlenecks, names[i]);
+            spec_take(&heading, catalog_builder_set_bottleneck(spec->builder, (enum bottleneck)i, formula, &fault),
                       &fault);
+        }
+        json_forgive(&spec->reader);
+    }
     spec_take(&bottlenecks, catalog_builder_add_bottleneck_group(spec->builder, &fault), &fault);
 }
 

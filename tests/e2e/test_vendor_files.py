@@ -140,6 +140,18 @@ def test_a_spec_of_ones_own_loses_what_is_wrong_and_what_needs_it():
     assert "metric retiring is not" not in said and "there is no level 1" not in said, said
 
 
+def test_what_ones_own_spec_concludes_from_what_is_missing_is_left_out():
+    document = spec_files.load(os.path.join(ROOT, "specs/neoverse-v2.json"))
+    del document["metrics"]["ipc"]["formula"]
+    document["topdownd"]["computes_well"] = "nothing_known > 3"
+    with tempfile.TemporaryDirectory() as folder:
+        spec = e2e.write_text(os.path.join(folder, "mine.json"), json.dumps(document))
+        status, said = e2e.run_daemon("check-config", "--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + f"specs: {{path: '{spec}'}}\n")
+    assert status == 0 and "spec mine: " in said, said
+    for where, name in (("computes_well", "nothing_known"), ("bottlenecks.data_tlbs", "ipc")):
+        assert re.search(rf"warning: \S*mine\.json: topdownd\.{where}: .*unknown name '{name}'", said), (where, said)
+
+
 def test_the_format_is_found_out():
     status, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}/arch/x86/newlake/all.json'}", "check-config")
     assert status == 0 and "spec all: 4 CPUs" in said, said
