@@ -32,8 +32,9 @@ struct sampler {
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     uint64_t *busy_ns;            // [cpu]: at the last edge; then at this one; then at the last change
     bool busy_known;              // at the last edge
-    uint64_t *told_ns;            // [cpu]: at the last readings; then at these
-    bool told_known;              // at the last readings
+    uint64_t *told_ns;            // [cpu]: at the last look for readings; then at this one
+    bool told_known;              // at the last look
+    uint64_t told_at_ns, begun_ns, told_pause_ns;
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
     uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
@@ -78,6 +79,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
         s->busy_clock = request->busy_clock;
     s->guest_clock = request->guests ? request->busy_clock : NULL;
     s->told_clock = request->told_clock;
+    s->told_pause_ns = request->told_pause_ns;
     s->tick = request->first_round * s->schedule.n_ticks;
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
@@ -277,9 +279,18 @@ static bool read_told_clock(struct sampler *s, uint64_t now_ns, uint64_t *now) {
 
 static uint64_t whole_milliseconds(uint64_t ns) { return ns - ns % NS_A_MILLISECOND; }
 
-// Tells for how long each CPU was busy since the last readings. What is left of a millisecond is told the next time.
+// A look that nothing else needs is seldom, but at first, when nobody knows yet how busy the host is.
+static bool told_is_due(const struct sampler *s, uint64_t now_ns) {
+    uint64_t since_ns = now_ns - s->told_at_ns, half_ns = (now_ns - s->begun_ns) / 2;
+    return s->told_clock == s->busy_clock || since_ns >= (half_ns < s->told_pause_ns ? half_ns : s->told_pause_ns);
+}
+
+// Tells for how long each CPU was busy since this was last told. What is left of a millisecond is told the next time.
 static void read_busy(struct sampler *s, uint64_t now_ns) {
     size_t n = s->topology->n_cpus;
+    if (!told_is_due(s, now_ns))
+        return;
+    s->told_at_ns = now_ns;
     uint64_t *before = s->told_ns, *now = s->told_ns + n;
     uint64_t *busy_ns = s->told_clock ? readings_busy(s->readings, n) : NULL;
     bool known = busy_ns && read_told_clock(s, now_ns, now), since = s->told_known;
@@ -346,6 +357,7 @@ static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
     readings_begin(s->readings, s->readings->round, now_ns);
     s->readings->by_core = true;
+    s->begun_ns = s->told_at_ns = now_ns;
     s->told_known = s->told_clock && s->told_clock->read(s->told_clock, s->topology, now_ns, s->told_ns);
     standing_start(s->channels, s->plan, s->topology);
     pass_cores(s, false, now_ns);

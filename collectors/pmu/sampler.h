@@ -33,6 +33,8 @@ struct sampler_request {
     struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: cores that sleep are treated like others
     struct busy_clock *told_clock; // for how long CPUs were busy is told as it says; NULL: that is not told
+    uint64_t told_pause_ns;        // a look at that clock that nothing else needs comes at most so long after the one
+                                   // before, and sooner at first; 0: with all readings
     bool guests;                   // tell for how long guests had CPUs, as far as the clock knows
     uint64_t interval_ns;          // between readings, as nearly as slots allow; 0: readings tell of one round of all
                                    // cores, with all that was counted in it and nothing else

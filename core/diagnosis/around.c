@@ -16,7 +16,8 @@ struct around {
     double *busy_total;  // that the kernel saw, in the snapshot before, by CPU; CPU seconds
     double *busy_share;  // of the time since then, by CPU; NaN: not known
     double busy_of_host; // likewise, of the CPUs that are online
-    uint64_t end_ns;     // of the snapshot before; 0: there was none
+    double busy_sum;     // of busy_total
+    uint64_t end_ns;     // of the last snapshot that told it; 0: there was none
     bool alone;          // no snapshot was before, and totals are of its own time
     double *awake;       // share of the time, or of those cycles, by CPU; NaN: neither is known
     // places of these metrics in the plan; -1: not measured
@@ -64,10 +65,16 @@ static size_t n_online(const struct snapshot *snapshot) {
     return n;
 }
 
-// What the kernel saw since the snapshot before, or in the time of one that is alone. Its clock has steps of 10 ms, so
-// a share may seem to be a little more than all.
+// What the kernel saw since the last snapshot that told it, or in the time of one that is alone. Its clock has steps of
+// 10 ms, so a share may seem to be a little more than all. Totals that stand still tell nothing new, but for a while.
 static void note_busy(struct around *around, const struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
+    double totals = 0;
+    for (size_t c = 0; c < layout->topology->n_cpus; c++)
+        totals += snapshot->values[snapshot_busy(layout, snapshot_scope_cpu(layout, c))];
+    if (!around->alone && totals == around->busy_sum && snapshot->end_ns - around->end_ns < AROUND_TOLD_NS)
+        return;
+    around->busy_sum = totals;
     uint64_t begin_ns = around->alone ? snapshot->start_ns : around->end_ns;
     double seconds = begin_ns > 0 && snapshot->end_ns > begin_ns ? (double)(snapshot->end_ns - begin_ns) * 1e-9 : NAN;
     double sum = 0;
@@ -141,6 +148,7 @@ static void lay_out(void *self, struct block *block) {
 struct around *around_new(const struct snapshot_layout *layout, bool alone) {
     struct around around = {.n_cpus = layout->topology->n_cpus,
                             .alone = alone,
+                            .busy_of_host = NAN,
                             .busy = snapshot_layout_place(layout, CATALOG_UTILIZATION),
                             .hertz = snapshot_layout_place(layout, CATALOG_FREQUENCY),
                             .ipc = snapshot_layout_place(layout, CATALOG_IPC)};
@@ -151,7 +159,7 @@ struct around *around_new(const struct snapshot_layout *layout, bool alone) {
     if (!made->where)
         return around_free(made);
     for (size_t c = 0; c < around.n_cpus; c++)
-        made->ran[c] = NAN;
+        made->ran[c] = made->busy_share[c] = NAN;
     return made;
 }
 
@@ -168,6 +176,9 @@ void around_continue(struct around *around, const struct around *old) {
     around->slow = old->slow;
     if (around->n_cpus == old->n_cpus) {
         memcpy(around->busy_total, old->busy_total, around->n_cpus * sizeof *around->busy_total);
+        memcpy(around->busy_share, old->busy_share, around->n_cpus * sizeof *around->busy_share);
+        around->busy_of_host = old->busy_of_host;
+        around->busy_sum = old->busy_sum;
         around->end_ns = old->end_ns;
     }
     where_continue(around->where, old->where);

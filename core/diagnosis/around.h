@@ -5,7 +5,7 @@
 // Finds in a snapshot what is beside the verdicts (core/tally/circumstances.h).
 //
 // How busy CPUs are tells the PMU, by the metric of that name. Where it is not measured, the kernel's times tell it: of
-// the snapshot's interval, where the metric is of a round.
+// the time since they were last looked at, where the metric is of a round.
 //
 // - Idle: the CPUs are awake for less than AROUND_IDLE of the time, and none for more than AROUND_BUSY. Shares of the
 //   few slots of such a host are true, and nothing is to be gained from them.
@@ -25,6 +25,7 @@
 #define AROUND_MAXIMUM 0.4
 #define AROUND_CROWDED 0.2
 #define AROUND_HELD 1.1
+#define AROUND_TOLD_NS UINT64_C(15000000000) // longer than between two looks at the kernel's times
 
 struct around; // private: memory for one layout
 

@@ -86,7 +86,7 @@ struct readings {
     uint64_t *guest_ns;       // [cpu]: for how long guests had the CPU since the readings before; NULL: it never was
     size_t n_guests;          // CPUs there
     bool busy_known;          // busy_ns is that of these readings
-    uint64_t *busy_ns; // [cpu]: for how long the kernel saw it busy since the readings before, whole milliseconds,
+    uint64_t *busy_ns; // [cpu]: for how long the kernel saw it busy since that was last told, whole milliseconds,
                        // 0 while it is offline; NULL: it never was asked
     size_t n_busy;     // CPUs there
 };

@@ -17,7 +17,7 @@ struct run {
 struct collector {
     struct source *source;
     struct self *self;
-    uint64_t interval_ns, seed;
+    uint64_t interval_ns, seed, told_pause_ns;
     struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: it is not known which cores sleep
     struct run run, stopped;       // the next sampler takes over what it can use of the stopped one
@@ -38,8 +38,11 @@ int collector_new(const struct collector_request *request, struct errors *errors
     struct collector *c = calloc(1, sizeof *c);
     if (!c)
         return -ENOMEM;
-    *c = (struct collector){
-        .source = source, .self = request->self, .interval_ns = request->interval_ns, .seed = request->seed};
+    *c = (struct collector){.source = source,
+                            .self = request->self,
+                            .interval_ns = request->interval_ns,
+                            .seed = request->seed,
+                            .told_pause_ns = request->told_pause_ns};
     int r = source_pmu(source, request->now_ns, errors, &c->pmu);
     if (r == 0 && !source->simulated && host_busy_new(source->roots.procfs, &c->busy_clock) == -ENOMEM)
         r = -ENOMEM;
@@ -95,6 +98,7 @@ int collector_start(struct collector *c, struct snapshot_layout *layout) {
                                             .pmu = c->pmu,
                                             .busy_clock = c->busy_clock,
                                             .told_clock = c->pmu->busy_clock ? c->pmu->busy_clock : c->busy_clock,
+                                            .told_pause_ns = c->told_pause_ns,
                                             .guests = c->source->exclude_guest,
                                             .interval_ns = c->interval_ns,
                                             .seed = c->seed,

@@ -16,8 +16,9 @@ struct collector;
 struct collector_request {
     struct source *source;
     struct self *self;
-    uint64_t interval_ns; // as of a sampler_request
-    uint64_t seed;        // of the schedule
+    uint64_t interval_ns;   // as of a sampler_request
+    uint64_t seed;          // of the schedule
+    uint64_t told_pause_ns; // likewise
     uint64_t now_ns;
 };
 

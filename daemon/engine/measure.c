@@ -407,6 +407,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
     const struct collector_request collector = {.source = type->source,
                                                 .self = request->self,
                                                 .interval_ns = setup_interval_ns(setup),
+                                                .told_pause_ns = setup_told_pause_ns(setup),
                                                 .seed = request->seed,
                                                 .now_ns = request->now_ns};
     type->source->newest = request->newest;

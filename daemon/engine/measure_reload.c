@@ -87,6 +87,7 @@ static int make_collector(struct measure_next *next, const struct measure *m, st
     const struct collector_request request = {.source = source,
                                               .self = m->self,
                                               .interval_ns = setup_interval_ns(next->to.setup),
+                                              .told_pause_ns = setup_told_pause_ns(next->to.setup),
                                               .seed = m->seed,
                                               .now_ns = next->to.now_ns};
     int r = collector_new(&request, errors, &next->collector);

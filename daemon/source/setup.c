@@ -16,6 +16,8 @@
 #include "daemon/source/setup_platform.h"
 #include "daemon/source/source_find.h"
 
+#define TOLD_PAUSE_NS UINT64_C(10000000000) // less than AROUND_TOLD_NS
+
 bool setup_file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 // The configuration tells where specs come from, and the spec tells which metric groups the configuration may name.
@@ -191,6 +193,8 @@ static int make_selections(struct setup *setup) {
 uint64_t setup_interval_ns(const struct setup *setup) {
     return setup->whole_rounds ? 0 : setup->profile->settings.interval_ns;
 }
+
+uint64_t setup_told_pause_ns(const struct setup *setup) { return setup->many_rounds ? 0 : TOLD_PAUSE_NS; }
 
 const char *setup_profile_name(const struct setup *setup) {
     const char *past = setup->types[0].source->past.profile;

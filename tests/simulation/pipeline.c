@@ -199,6 +199,7 @@ static void start_sampler(struct pipeline *p) {
                                               .pmu = &p->recorder.pmu,
                                               .busy_clock = p->busy_clock,
                                               .told_clock = p->tells_busy ? p->recorder.inner->busy_clock : NULL,
+                                              .told_pause_ns = p->told_pause_ns,
                                               .guests = p->busy_clock && p->busy_clock->take_guests,
                                               .interval_ns = interval_of(p),
                                               .seed = p->seed,

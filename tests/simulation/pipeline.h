@@ -95,7 +95,8 @@ struct pipeline {
     struct recorder recorder;
     struct sampler *sampler;
     struct busy_clock *busy_clock; // NULL: cores that sleep are not told apart
-    bool tells_busy;               // for how long CPUs were busy, as the simulated host knows it
+    bool tells_busy;               // for how long CPUs were busy, as the simulated host knows it,
+    uint64_t told_pause_ns;        // as seldom as this
     uint64_t next_round;           // where a new sampler goes on
     uint64_t interval_ns;          // between snapshots; 0: the default, but on hosts with few cores a whole round
     bool whole_rounds;             // the sampler's interval is 0

@@ -35,6 +35,27 @@ static void test_the_busy_time_of_each_cpu_adds_up_over_sockets_and_host(void **
     pipeline_stop(&p);
 }
 
+// A look every 10 s, and more often at first: the host is never called idle because nobody looked.
+static void test_looks_that_nothing_else_needs_are_seldom_and_the_share_holds_between_them(void **state) {
+    (void)state;
+    struct pipeline p;
+    size_t n_told = 0, n = 0;
+    double before = 0;
+    load_steady(&p, 0.25);
+    p.told_pause_ns = 10 * SECOND_NS;
+    p.interval_ns = SECOND_NS;
+    start(&p);
+    for (pipeline_run(&p, 1); elapsed_seconds(&p) < 100; pipeline_run(&p, 1)) {
+        n_told += busy(&p, 0) > before;
+        before = busy(&p, 0);
+        if (n++ > 0)
+            assert_near(p.snapshot->circumstances.utilisation, 0.25, 0.02, "utilisation");
+    }
+    assert_true(n > 40 && n_told >= 10 && n_told <= 16);
+    assert_true(before > 8 * 0.25 * 80 && before <= 8 * 0.25 * 101);
+    pipeline_stop(&p);
+}
+
 static void test_a_guest_keeps_its_cpu_busy(void **state) {
     (void)state;
     struct pipeline p;
@@ -61,6 +82,7 @@ static void test_a_host_whose_loads_do_not_tell_it_has_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_busy_time_of_each_cpu_adds_up_over_sockets_and_host),
+        cmocka_unit_test(test_looks_that_nothing_else_needs_are_seldom_and_the_share_holds_between_them),
         cmocka_unit_test(test_a_guest_keeps_its_cpu_busy),
         cmocka_unit_test(test_a_host_whose_loads_do_not_tell_it_has_none),
     };

@@ -204,6 +204,10 @@ static void test_where_no_metric_tells_how_busy_cpus_are_the_kernel_does(void **
     assert_true(fabs(is->busiest - 0.7) < 1e-9);
     pass(&p, around, tree, 1.001); // steps of 10 ms
     assert_true(is->busiest == 1);
+    p.snapshot->end_ns += 5000000000; // nobody has looked since
+    around_fill(around, tree, p.snapshot, true);
+    assert_true(is->busiest == 1 && is->kernels);
+    p.snapshot->end_ns -= 5000000000;
     struct around *next = around_new(p.layout, false); // another plan
     assert_non_null(next);
     around_continue(next, around);
