@@ -476,16 +476,19 @@ def test_every_metric_of_the_demo_has_an_interval_around_its_value():
     n = 0
     with e2e.Daemon("--pmu", "sim", yaml=yaml) as daemon:
         daemon.wait_round(3)
+        # a machine that is too busy leaves gaps, and rounds beside one are not compared
         for scope in ("host", "socket", "cpu"):
-            for each in daemon.json(f"/api/v1/snapshot?scope={scope}")["scopes"]:
-                found = [check_interval(m, (scope, name)) for name, m in each["metrics"].items()]
-                assert sum(found) >= 20, (scope, found)
-                n += sum(found)
-            for each in daemon.json(f"/api/v1/topdown?scope={scope}")["scopes"]:
-                assert any([check_interval(node, node["metric"]) for node in all_nodes(each["tree"])])
-        page = daemon.get("/metrics")
-        errors = [s for s in e2e.samples(page) if s[0] == "topdownd_metric_standard_error"]
-        assert len(errors) >= 40, len(errors)
+            def intervals():
+                scopes = daemon.json(f"/api/v1/snapshot?scope={scope}")["scopes"]
+                found = [sum(check_interval(m, (scope, name)) for name, m in each["metrics"].items()) for each in scopes]
+                return min(found) >= 20 and sum(found)
+            n += e2e.wait_for(intervals, f"intervals of each {scope}")
+
+            def nodes():
+                scopes = daemon.json(f"/api/v1/topdown?scope={scope}")["scopes"]
+                return all(any([check_interval(node, node["metric"]) for node in all_nodes(each["tree"])]) for each in scopes)
+            e2e.wait_for(nodes, f"intervals of the tree of each {scope}")
+        e2e.wait_for(lambda: sum(s[0] == "topdownd_metric_standard_error" for s in e2e.samples(daemon.get("/metrics"))) >= 40, "standard errors")
     with e2e.Daemon("--pmu", "sim", yaml=yaml.replace("standard_error: true\n", "")) as daemon:
         daemon.wait_round(3)
         assert "topdownd_metric_standard_error" not in daemon.get("/metrics")
@@ -531,7 +534,8 @@ def test_an_event_that_never_happens_is_0_in_all_that_needs_it():
     metrics = snapshot["scopes"][0]["metrics"]
     assert metrics["ll_cache_mpki"]["value"] == 0 and metrics["ll_cache_miss_ratio"]["value"] == 0, metrics
     assert not status["events_not_live"] and "never counted" not in log, log
-    assert not any(snapshot["scopes"][0]["uncovered_cpu_seconds"].values()), snapshot["scopes"][0]["uncovered_cpu_seconds"]
+    lost = {reason: seconds for reason, seconds in snapshot["scopes"][0]["uncovered_cpu_seconds"].items() if reason != "gap"}
+    assert not any(lost.values()), lost  # a machine that is too busy leaves gaps
 
 
 def test_behind_a_filter_zeros_are_in_doubt_and_the_log_and_the_api_say_so():
