@@ -306,8 +306,8 @@ struct comparison {
     bool scraped;
     double goal, limit;
 };
-static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.9},
-                                                {STANDING, LEAST, true, 1.4, 2.0},
+static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 2.5},
+                                                {STANDING, LEAST, true, 1.4, 2.4},
                                                 {ROTATING, BARE, true, 1.15, 1.75},
                                                 {STANDING, EXPORTER, true, 1.0 / 3, 0.42}};
 
