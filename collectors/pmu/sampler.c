@@ -18,8 +18,6 @@
 // The sampler opens groups at the pace of collectors/pmu/pace.h. The first round begins when all groups are open; later
 // the sampler reopens groups beside the rotation.
 
-enum { NS_A_MILLISECOND = 1000000 };
-
 struct sampler {
     const struct plan *plan;
     const struct topology *topology;
@@ -272,12 +270,12 @@ static void read_guests(struct sampler *s) {
 static bool read_told_clock(struct sampler *s, uint64_t now_ns, uint64_t *now) {
     size_t n = s->topology->n_cpus;
     if (s->told_clock != s->busy_clock || !s->busy_known)
-        return s->told_clock && s->told_clock->read(s->told_clock, s->topology, now_ns, now);
+        return s->told_clock->read(s->told_clock, s->topology, now_ns, now);
     memcpy(now, s->busy_ns, n * sizeof *now);
     return true;
 }
 
-static uint64_t whole_milliseconds(uint64_t ns) { return ns - ns % NS_A_MILLISECOND; }
+static uint64_t whole_steps(uint64_t ns) { return ns - ns % READINGS_BUSY_STEP_NS; }
 
 // A look that nothing else needs is seldom, but at first, when nobody knows yet how busy the host is.
 static bool told_is_due(const struct sampler *s, uint64_t now_ns) {
@@ -285,20 +283,20 @@ static bool told_is_due(const struct sampler *s, uint64_t now_ns) {
     return s->told_clock == s->busy_clock || since_ns >= (half_ns < s->told_pause_ns ? half_ns : s->told_pause_ns);
 }
 
-// Tells for how long each CPU was busy since this was last told. What is left of a millisecond is told the next time.
+// Tells for how long each CPU was busy since this was last told. What is left of a step is told the next time.
 static void read_busy(struct sampler *s, uint64_t now_ns) {
     size_t n = s->topology->n_cpus;
-    if (!told_is_due(s, now_ns))
+    if (!s->told_clock || !told_is_due(s, now_ns))
         return;
     s->told_at_ns = now_ns;
     uint64_t *before = s->told_ns, *now = s->told_ns + n;
-    uint64_t *busy_ns = s->told_clock ? readings_busy(s->readings, n) : NULL;
+    uint64_t *busy_ns = readings_busy(s->readings, n);
     bool known = busy_ns && read_told_clock(s, now_ns, now), since = s->told_known;
     s->told_known = known;
     s->readings->busy_known = known && since;
     for (size_t cpu = 0; cpu < n && known; cpu++) {
         bool online = now[cpu] != BUSY_CLOCK_OFFLINE && before[cpu] != BUSY_CLOCK_OFFLINE;
-        busy_ns[cpu] = online && since ? whole_milliseconds(now[cpu]) - whole_milliseconds(before[cpu]) : 0;
+        busy_ns[cpu] = online && since ? whole_steps(now[cpu]) - whole_steps(before[cpu]) : 0;
     }
     memcpy(before, now, known ? n * sizeof *now : 0);
 }

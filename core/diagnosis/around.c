@@ -16,7 +16,7 @@ struct around {
     double *busy_total;  // that the kernel saw, in the snapshot before, by CPU; CPU seconds
     double *busy_share;  // of the time since then, by CPU; NaN: not known
     double busy_of_host; // likewise, of the CPUs that are online
-    double busy_sum;     // of busy_total
+    double busy_sum;     // total of the host, then
     uint64_t end_ns;     // of the last snapshot that told it; 0: there was none
     bool alone;          // no snapshot was before, and totals are of its own time
     double *awake;       // share of the time, or of those cycles, by CPU; NaN: neither is known
@@ -69,12 +69,10 @@ static size_t n_online(const struct snapshot *snapshot) {
 // 10 ms, so a share may seem to be a little more than all. Totals that stand still tell nothing new, but for a while.
 static void note_busy(struct around *around, const struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
-    double totals = 0;
-    for (size_t c = 0; c < layout->topology->n_cpus; c++)
-        totals += snapshot->values[snapshot_busy(layout, snapshot_scope_cpu(layout, c))];
-    if (!around->alone && totals == around->busy_sum && snapshot->end_ns - around->end_ns < AROUND_TOLD_NS)
+    double of_host = snapshot->values[snapshot_busy(layout, 0)];
+    if (!around->alone && of_host == around->busy_sum && snapshot->end_ns - around->end_ns < AROUND_TOLD_NS)
         return;
-    around->busy_sum = totals;
+    around->busy_sum = of_host;
     uint64_t begin_ns = around->alone ? snapshot->start_ns : around->end_ns;
     double seconds = begin_ns > 0 && snapshot->end_ns > begin_ns ? (double)(snapshot->end_ns - begin_ns) * 1e-9 : NAN;
     double sum = 0;

@@ -20,7 +20,7 @@
 static const char MAGIC[] = "topdownd recording";
 
 enum { WINDOW_BYTES_LEAST = 5, FIRST_TYPE_VERSION = 6 };
-enum { RECORDING_BUSY = 1 << 20, NS_A_MILLISECOND = 1000000 }; // the first: more than CPUSET_MAX
+enum { RECORDING_BUSY = 1 << 20 }; // more than CPUSET_MAX
 
 static struct bytes_cursor cursor_of(const struct recording_record *record) {
     return (struct bytes_cursor){.at = record->bytes, .end = record->bytes + record->n};
@@ -209,7 +209,7 @@ static void put_busy(struct recording_buffer *out, const struct readings *readin
         return;
     bytes_put_varint(out, RECORDING_BUSY);
     for (size_t cpu = 0; cpu < readings->n_busy; cpu++)
-        bytes_put_varint(out, readings->busy_ns[cpu] / NS_A_MILLISECOND);
+        bytes_put_varint(out, readings->busy_ns[cpu] / READINGS_BUSY_STEP_NS);
 }
 
 // Remembers the window from which the next one's differences are taken.
@@ -331,7 +331,7 @@ static int get_busy(struct bytes_cursor *in, struct readings *readings, size_t n
     if (!busy_ns)
         return -ENOMEM;
     for (size_t cpu = 0; cpu < n_cpus && !in->bad; cpu++)
-        busy_ns[cpu] = bytes_get_varint(in, UINT64_MAX / NS_A_MILLISECOND) * NS_A_MILLISECOND;
+        busy_ns[cpu] = bytes_get_varint(in, UINT64_MAX / READINGS_BUSY_STEP_NS) * READINGS_BUSY_STEP_NS;
     readings->busy_known = !in->bad;
     return 0;
 }

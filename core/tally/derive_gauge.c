@@ -120,6 +120,7 @@ static bool write_absent(const struct derive *d, struct snapshot *out, struct sc
         [ZERO_TRUE] = ABSENT_NOT, [ZERO_SILENT] = ABSENT_STALLED, [ZERO_FILTERED] = ABSENT_FILTERED};
     enum absent usual = stalled[d->metrics->stalled[m]];
     uint8_t *to = &out->absent[snapshot_state(d->layout, scopes.first, m)];
+    size_t n_metrics = snapshot_n_metrics(d->layout, scopes.first);
     bool some = false;
     for (size_t l = 0; l < scopes.n; l++) {
         enum absent absent = ABSENT_NOT;
@@ -130,7 +131,7 @@ static bool write_absent(const struct derive *d, struct snapshot *out, struct sc
         else if (formula->n_metrics > 0)
             absent = why_no_part(d, out, scopes.first + l, formula);
         absent = absent == ABSENT_NOT ? usual : absent;
-        to[l * snapshot_n_metrics(d->layout, scopes.first)] = (uint8_t)absent;
+        to[l * n_metrics] = (uint8_t)absent;
         some = some || absent == ABSENT_NOT;
     }
     return some;
@@ -250,8 +251,9 @@ static void write_batch(struct derive *d, struct snapshot *out, size_t batch) {
     const struct topology *topology = d->layout->topology;
     struct scope_range scopes = scopes_of_batch(topology, batch);
     operand_lanes_begin(d->in, d->seconds, topology_whole_cores(topology, scopes.first));
+    size_t n_metrics = snapshot_n_metrics(d->layout, scopes.first);
     for (size_t i = 0; i < d->layout->n_metrics; i++)
-        if (d->layout->plan->evaluation[i] < snapshot_n_metrics(d->layout, scopes.first))
+        if (d->layout->plan->evaluation[i] < n_metrics)
             write_gauge(d, out, batch, d->layout->plan->evaluation[i]);
     for (size_t l = 0; l < scopes.n; l++) {
         write_deviation(d, out, scopes.first + l);

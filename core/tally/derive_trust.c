@@ -23,6 +23,7 @@ struct basis {
 static void find_basis(const struct derive *d, const struct snapshot *out, struct scope_range scopes, size_t metric,
                        struct basis *basis) {
     const struct snapshot_layout *layout = d->layout;
+    size_t stride = snapshot_stride(layout, scopes.first);
     const struct formula *formula = derive_formula(d, metric);
     int unit = layout->plan->metrics[metric].unit;
     for (size_t l = 0; l < scopes.n; l++) {
@@ -35,7 +36,7 @@ static void find_basis(const struct derive *d, const struct snapshot *out, struc
         const double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, needed)];
         const double *share = &out->values[snapshot_share_of_time(layout, scopes.first, needed)];
         for (size_t l = 0; l < scopes.n; l++) { // NaN: the metric divides by zero and may not be needed
-            size_t at = l * snapshot_stride(layout, scopes.first);
+            size_t at = l * stride;
             basis->windows.of[l] = fmin(basis->windows.of[l], windows[at]);
             basis->share.of[l] = fmin(basis->share.of[l], share[at]);
         }
@@ -47,12 +48,13 @@ static bool is_share(double share) { return isfinite(share) && (share == 0 || sh
 static void write_basis(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t metric,
                         const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
+    size_t stride = snapshot_stride(layout, scopes.first);
     struct basis basis;
     find_basis(d, out, scopes, metric, &basis);
     double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, metric)];
     double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
     for (size_t l = 0; l < scopes.n; l++) {
-        size_t at = l * snapshot_stride(layout, scopes.first);
+        size_t at = l * stride;
         if (isnan(values->of[l]))
             continue;
         windows[at] = isfinite(basis.windows.of[l]) ? basis.windows.of[l] : NAN;
@@ -92,6 +94,7 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
                         const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
     struct scope_range scopes = scopes_of_batch(layout->topology, batch);
+    size_t stride = snapshot_stride(layout, scopes.first);
     struct estimate_intervals all;
     write_basis(d, out, scopes, metric, values);
     if (!estimate_wants_batch(d->estimate, batch) || is_told_by_cores(d, metric))
@@ -104,7 +107,7 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
     double *high = &out->values[snapshot_high(layout, scopes.first, metric)];
     const double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
     for (size_t l = 0; l < scopes.n; l++) {
-        size_t at = l * snapshot_stride(layout, scopes.first);
+        size_t at = l * stride;
         if (isnan(values->of[l]))
             continue;
         struct estimate_interval of = {all.standard_error.of[l], all.low.of[l], all.high.of[l],

@@ -64,6 +64,8 @@ struct core_round {
     double idle_share; // if held: of its busy time, how much fell into idle pieces
 };
 
+enum { READINGS_BUSY_STEP_NS = 1000000 }; // what busy_ns is a multiple of
+
 struct readings {
     uint64_t round;            // number of the round in which they end, counted from 0
     uint64_t start_ns, end_ns; // monotonic clock: since the readings before these

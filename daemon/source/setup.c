@@ -10,13 +10,15 @@
 
 #include "config/yaml/config_adjust.h"
 #include "config/yaml/config_listen.h"
+#include "core/diagnosis/around.h"
 #include "core/plan/plan_fetch.h"
 #include "core/plan/schedule.h"
 #include "daemon/source/selection.h"
 #include "daemon/source/setup_platform.h"
 #include "daemon/source/source_find.h"
 
-#define TOLD_PAUSE_NS UINT64_C(10000000000) // less than AROUND_TOLD_NS
+#define TOLD_PAUSE_NS UINT64_C(10000000000)
+_Static_assert(TOLD_PAUSE_NS < AROUND_TOLD_NS, "totals that stand still for longer are of CPUs that do nothing");
 
 bool setup_file_exists(const char *path) { return access(path, F_OK) == 0; }
 

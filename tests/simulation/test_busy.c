@@ -56,6 +56,25 @@ static void test_looks_that_nothing_else_needs_are_seldom_and_the_share_holds_be
     pipeline_stop(&p);
 }
 
+static void test_another_plan_goes_on_with_what_was_told(void **state) {
+    (void)state;
+    struct pipeline p;
+    load_steady(&p, 0.25);
+    start(&p);
+    pipeline_run_until(&p, 20);
+    struct derive *next = derive_new(p.layout);
+    struct snapshot *snapshot = snapshot_new(p.layout);
+    assert_non_null(next);
+    assert_non_null(snapshot);
+    assert_int_equal(derive_continue(next, p.derive), 0);
+    derive_initial(next, snapshot);
+    for (size_t scope = 0; scope < p.layout->n_scopes; scope++)
+        assert_true(busy(&p, scope) > 0 && snapshot->values[snapshot_busy(p.layout, scope)] == busy(&p, scope));
+    snapshot_unref(snapshot);
+    derive_free(next);
+    pipeline_stop(&p);
+}
+
 static void test_a_guest_keeps_its_cpu_busy(void **state) {
     (void)state;
     struct pipeline p;
@@ -83,6 +102,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_busy_time_of_each_cpu_adds_up_over_sockets_and_host),
         cmocka_unit_test(test_looks_that_nothing_else_needs_are_seldom_and_the_share_holds_between_them),
+        cmocka_unit_test(test_another_plan_goes_on_with_what_was_told),
         cmocka_unit_test(test_a_guest_keeps_its_cpu_busy),
         cmocka_unit_test(test_a_host_whose_loads_do_not_tell_it_has_none),
     };

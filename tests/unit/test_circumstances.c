@@ -176,6 +176,8 @@ static void test_a_host_is_idle_only_if_no_cpu_is_busy(void **state) {
 
 // Of 16 CPUs, CPU 0 is busy for the given part of 10 s, the others for 0.2 s.
 static void pass(struct patient *p, struct around *around, struct tree *tree, double busy) {
+    double *of_host = &p->snapshot->values[snapshot_busy(p->layout, 0)];
+    *of_host = (isnan(*of_host) ? 0 : *of_host) + 10 * busy + (CPUS - 1) * 0.2;
     p->snapshot->end_ns += 10000000000;
     for (size_t cpu = 0; cpu < CPUS; cpu++) {
         double *total = &p->snapshot->values[snapshot_busy(p->layout, snapshot_scope_cpu(p->layout, cpu))];
@@ -220,6 +222,7 @@ static void test_where_no_metric_tells_how_busy_cpus_are_the_kernel_does(void **
     assert_true(fabs(is->utilisation - 12 * 0.02 / 12) < 1e-9);
     for (size_t cpu = 0; cpu < CPUS; cpu++)
         p.snapshot->values[snapshot_busy(p.layout, snapshot_scope_cpu(p.layout, cpu))] = NAN;
+    p.snapshot->values[snapshot_busy(p.layout, 0)] = NAN;
     p.snapshot->end_ns += 1000000000;
     around_fill(next, tree, p.snapshot, true);
     assert_true(isnan(is->utilisation) && !is->kernels && !is->idle);

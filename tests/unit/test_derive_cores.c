@@ -361,8 +361,8 @@ static void test_malformed_rounds_of_cores_are_refused(void **state) {
     host_deinit(&host);
 }
 
-// Reads a record without its last bytes; the last one that is left becomes `last` if that is not 0.
-static int get_cut(struct host *host, size_t cut, uint8_t last, struct readings **out) {
+// Reads a record without its last bytes; the one `back` before the end that is left becomes `byte` if that is not 0.
+static int get_changed(struct host *host, size_t cut, size_t back, uint8_t byte, struct readings **out) {
     struct recording_buffer bytes = {0};
     struct recording_record record;
     size_t at = 0;
@@ -374,12 +374,16 @@ static int get_cut(struct host *host, size_t cut, uint8_t last, struct readings 
     memcpy(copy, record.bytes, record.n);
     record.bytes = copy;
     record.n -= cut;
-    if (last > 0)
-        copy[record.n - 1] = last;
+    if (byte > 0)
+        copy[record.n - 1 - back] = byte;
     int r = recording_get_round(&record, host->layout->plan, host->layout->topology, false, &seconds, out);
     free(copy);
     recording_buffer_deinit(&bytes);
     return r;
+}
+
+static int get_cut(struct host *host, size_t cut, uint8_t last, struct readings **out) {
+    return get_changed(host, cut, 0, last, out);
 }
 
 static void test_a_recording_has_the_guests_of_each_cpu_where_they_are_known(void **state) {
@@ -426,6 +430,10 @@ static void test_a_recording_has_for_how_long_each_cpu_was_busy_with_guests_or_w
         assert_int_equal(get_cut(&host, 1, 0, &again), -EBADMSG);
         assert_int_equal(get_cut(&host, 0, 0x80, &again), -EBADMSG);
     }
+    // no guests, the mark of three bytes, a byte for each CPU: the mark and these are no guests of a third CPU
+    busy_ns[0] = busy_ns[1] = 5 * READINGS_BUSY_STEP_NS;
+    readings_guests(host.readings, CPUS)[1] = 0;
+    assert_int_equal(get_changed(&host, 0, 3 + CPUS, CPUS + 1, &again), -EBADMSG);
     host.readings->busy_known = false;
     assert_int_equal(replay(&host, &again), 0);
     assert_false(again->busy_known);

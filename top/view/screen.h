@@ -12,13 +12,13 @@
 enum { SCREEN_METRIC_MAX = 128, SCREEN_TOGGLED_MAX = 256, SCREEN_ROWS_MIN = 12, SCREEN_COLUMNS_MIN = 40 };
 
 enum screen_kind {
-    SCREEN_OVERVIEW, // the verdict, level 1, the tree
-    SCREEN_NODE,     // one node of the tree, or a metric
-    SCREEN_UNITS,    // CPUs or sockets, sorted by a metric
-    SCREEN_UNIT,     // all metrics of one of them
-    SCREEN_EVENTS,   // what happened
+    SCREEN_OVERVIEW,    // the verdict, level 1, the tree
+    SCREEN_NODE,        // one node of the tree, or a metric
+    SCREEN_UNITS,       // CPUs or sockets, sorted by a metric
+    SCREEN_UNIT,        // all metrics of one of them
+    SCREEN_EVENTS,      // what happened
     SCREEN_BOTTLENECKS, // what would help how much
-    SCREEN_MEMORY,   // what the kernel counts of NUMA nodes, tiers and resctrl
+    SCREEN_MEMORY,      // what the kernel counts of NUMA nodes, tiers and resctrl
     SCREEN_KINDS
 };
 
