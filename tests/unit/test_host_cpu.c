@@ -1,165 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectors/host/host_cpu.h"
-#include "tests/unit/host_tree.h"
+#include "tests/unit/host_made_up.h"
 
-#include <errno.h>
-#include <math.h>
-
-#include "collectors/host/host_bind.h"
-#include "collectors/host/host_cores.h"
-#include "collectors/host/host_pmu.h"
-#include "config/spec/cpu_map_json.h"
-#include "config/spec/spec_json.h"
-#include "tests/unit/core_check.h"
-
-// Made-up hosts: the chosen spec, the facts for formulas, the events that the host cannot count, and how level 1 is
-// measured.
-
-struct made_up {
-    const char *vendor, *model_name; // x86, else NULL
-    unsigned family, model, stepping;
-    const char *midr;   // Arm, else NULL
-    unsigned cores;     // one socket
-    bool smt;           // CPU i + cores is the sibling of CPU i
-    const char *format; // of the PMU: "NAME BITS;NAME BITS"
-    const char *events; // "NAME TERMS;NAME TERMS"
-};
-
-static const char INTEL_FORMAT[] = "event config:0-7;umask config:8-15;edge config:18;inv config:23;cmask config:24-31;"
-                                   "any config:21;offcore_rsp config1:0-63;ldlat config1:0-15;frontend config1:0-23";
-static const char AMD_FORMAT[] =
-    "event config:0-7,32-35;umask config:8-15;edge config:18;inv config:23;cmask config:24-31";
-static const char NAMES[] = "cpu-cycles event=0x3c;instructions event=0xc0";
-static const char SLOTS_4[] = "cpu-cycles event=0x3c;slots event=0x00,umask=0x4;topdown-retiring event=0x00,umask=0x80;"
-                              "topdown-bad-spec event=0x00,umask=0x81;topdown-fe-bound event=0x00,umask=0x82;"
-                              "topdown-be-bound event=0x00,umask=0x83";
-static const char SLOTS_8[] = "slots event=0x00,umask=0x4;topdown-retiring event=0x00,umask=0x80;"
-                              "topdown-bad-spec event=0x00,umask=0x81;topdown-fe-bound event=0x00,umask=0x82;"
-                              "topdown-be-bound event=0x00,umask=0x83;topdown-heavy-ops event=0x00,umask=0x84;"
-                              "topdown-br-mispredict event=0x00,umask=0x85;topdown-fetch-lat event=0x00,umask=0x86;"
-                              "topdown-mem-bound event=0x00,umask=0x87";
-
-// Writes PMU files from "NAME TEXT;NAME TEXT".
-static void write_files(const struct host_tree *tree, const char *pmu, const char *folder, const char *list) {
-    while (list && *list != '\0') {
-        char name[64], file[96], text[96];
-        int used = 0;
-        assert_int_equal(sscanf(list, "%63[^ ] %95[^;]%n", name, text, &used), 2);
-        (void)snprintf(file, sizeof file, "%s/%s", folder, name);
-        host_tree_write_pmu(tree, pmu, file, text);
-        list += used + (list[used] == ';');
-    }
-}
-
-static void write_cpus(const struct host_tree *tree, const struct made_up *host) {
-    char text[64], all[64];
-    unsigned n = host->smt ? 2 * host->cores : host->cores;
-    (void)snprintf(all, sizeof all, "0-%u\n", n - 1);
-    host_tree_write(tree, "devices/system/cpu/online", all);
-    host_tree_write(tree, "devices/system/cpu/present", all);
-    for (unsigned cpu = 0; cpu < n; cpu++) {
-        (void)snprintf(text, sizeof text, host->smt ? "%u,%u\n" : "%u\n", cpu % host->cores,
-                       cpu % host->cores + host->cores);
-        host_tree_write_cpu(tree, cpu, text, "0\n");
-        (void)snprintf(text, sizeof text, "devices/system/cpu/cpu%u/topology/package_cpus_list", cpu);
-        host_tree_write(tree, text, all);
-        if (host->midr)
-            host_tree_write_midr(tree, cpu, host->midr);
-    }
-}
-
-static void write_host(const struct host_tree *tree, const struct made_up *host) {
-    char text[512];
-    const char *pmu = host->midr ? "armv8_pmuv3_0" : "cpu";
-    write_cpus(tree, host);
-    (void)snprintf(text, sizeof text,
-                   "processor\t: 0\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: %s\n"
-                   "stepping\t: %u\nflags\t\t: fpu tsc\n",
-                   host->vendor ? host->vendor : "", host->family, host->model, host->model_name, host->stepping);
-    host_tree_write(tree, "cpuinfo",
-                    host->midr ? "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd49\n" : text);
-    host_tree_write_pmu(tree, pmu, "type", host->midr ? "8\n" : "4\n");
-    write_files(tree, pmu, "format", host->format);
-    write_files(tree, pmu, "events", host->events);
-}
-
-// What the daemon does with a host, until it would open events.
-struct bound {
-    struct cpu_map map;
-    const struct cpu_row *row;
-    struct host_events events;
-    char pmu[HOST_TEXT_MAX];
-    struct environment environment;
-    struct catalog *catalog;
-    struct host_binding binding;
-};
-
-static bool has_pmu(const void *context, const char *pattern) {
-    struct host_core_pmu first;
-    return host_cores_pmus(context, pattern, &first, 1) > 0;
-}
-
-static bool shows(const void *context, const char *pmu, const char *event) {
-    char terms[96];
-    return host_pmu_alias(context, pmu, event, terms, sizeof terms) == 0;
-}
-
-static void bind(const struct host_tree *tree, const char *spec, struct bound *out) {
-    *out = (struct bound){0};
-    static struct errors errors;
-    char cpuid[HOST_CPUID_MAX], path[96];
-    struct host_cpu cpu;
-    struct host_core_pmu pmu;
-    assert_int_equal(cpu_map_json_load("specs/cpus.json", &errors, &out->map), 0);
-    host_cpu_describe(&tree->roots, &cpu);
-    struct cpu_identity identity = {
-        .vendor = cpu.vendor, .core = "cpu", .has_pmu = has_pmu, .shows = shows, .context = &tree->roots};
-    identity.has_midr = host_linux_midr(&tree->roots, 0, &identity.midr) == 0;
-    if (host_cpu_cpuid(&tree->roots, cpuid, sizeof cpuid) == 0)
-        identity.cpuid = cpuid;
-    out->row = cpu_map_choose(&out->map, &identity);
-    assert_non_null(out->row);
-    assert_string_equal(out->row->spec, spec);
-    (void)snprintf(path, sizeof path, "specs/%s.json", spec);
-    const char *pattern = identity.has_midr ? "armv*" : "cpu";
-    assert_true(host_cores_pmus(&tree->roots, pattern, &pmu, 1) > 0);
-    (void)snprintf(out->pmu, sizeof out->pmu, "%s", pmu.name);
-    out->events = (struct host_events){.roots = tree->roots, .pmu = out->pmu};
-    host_cpu_environment(&out->events, 0, &out->environment);
-    struct catalog_builder *builder;
-    assert_int_equal(spec_json_read(path, &out->environment, &errors, &builder), 0);
-    assert_int_equal(host_bind(&tree->roots, out->pmu, pmu.type, builder, &out->binding), 0);
-    out->catalog = catalog_builder_finish(builder);
-    assert_int_equal(out->binding.types[0], pmu.type);
-}
-
-static void unbind(struct bound *bound) {
-    host_binding_deinit(&bound->binding);
-    catalog_free(bound->catalog);
-    cpu_map_deinit(&bound->map);
-}
-
-static size_t count_support(const struct bound *bound, enum plan_support support) {
-    size_t n = 0;
-    for (size_t e = 0; e < bound->catalog->n_events; e++)
-        n += bound->binding.support[e] == support;
-    return n;
-}
-
-static unsigned support_of(const struct bound *bound, const char *event) {
-    int e = catalog_find_event(bound->catalog, event);
-    assert_true(e >= 0);
-    return bound->binding.support[e];
-}
-
-static void check_literals(const struct bound *bound, double smt, double cpus, double cores) {
-    const double *literals = bound->environment.facts.literals;
-    assert_true(literals[LITERAL_SMT_ON] == smt);
-    assert_true(literals[LITERAL_NUM_CPUS] == cpus && literals[LITERAL_NUM_CPUS_ONLINE] == cpus);
-    assert_true(literals[LITERAL_NUM_CORES] == cores);
-    assert_true(literals[LITERAL_NUM_DIES] == 1 && literals[LITERAL_NUM_PACKAGES] == 1);
-    assert_true(literals[LITERAL_HAS_PMEM] == 0);
-}
+// Hosts whose CPUs have a spec of their own, and what the kernel shows of them.
 
 static void test_sapphire_rapids_on_bare_metal_has_its_topdown_counters(void **state) {
     const struct host_tree *tree = *state;
@@ -408,107 +250,6 @@ static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_co
     catalog_free(catalog);
 }
 
-static void check_arm(const struct host_tree *tree, const char *midr, const char *spec, bool level1) {
-    const struct made_up host = {
-        .midr = midr, .cores = 4, .format = "event config:0-15;long config1:0", .events = "cpu_cycles event=0x0011"};
-    struct bound bound;
-    write_host(tree, &host);
-    host_tree_write_pmu(tree, "armv8_pmuv3_0", "caps/slots", "0x00000005\n");
-    host_tree_write(tree, "sys/kernel/osrelease", "6.8.0\n");
-    bind(tree, spec, &bound);
-    check_literals(&bound, 0, 4, 4);
-    assert_true(bound.environment.facts.literals[LITERAL_SLOTS] == 5);
-    assert_true(isnan(bound.environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ]));
-    assert_true(environment_is_cpu(&bound.environment, midr));
-    assert_int_equal(bound.catalog->level1.present, level1);
-    assert_int_equal(support_of(&bound, "CPU_CYCLES"), PLAN_SUPPORT_UNKNOWN);
-    assert_int_equal(support_of(&bound, "INST_RETIRED"), PLAN_UNSUPPORTED); // a common event that is not named
-    unbind(&bound);
-}
-
-static void test_neoverse_n2_r0p3(void **state) { check_arm(*state, "0x00000000410fd493\n", "neoverse-n2-r0p3", true); }
-static void test_cobalt_100(void **state) { check_arm(*state, "0x000000006d0fd490\n", "neoverse-n2", true); }
-static void test_an_unknown_arm_core(void **state) { check_arm(*state, "0x00000000410fd083\n", "armv8-pmuv3", false); }
-
-// Returns the host's catalog and support, for unbind.
-static void bind_unknown_x86(const struct host_tree *tree, const struct made_up *host, const char *spec,
-                             struct bound *bound) {
-    write_host(tree, host);
-    bind(tree, spec, bound);
-    assert_non_null(bound->row->pmu); // generic: the CPU has no spec of its own
-    assert_false(bound->binding.topdown_dropped);
-    size_t sampled = 0; // by a PMU that this host lacks
-    for (size_t e = 0; e < bound->catalog->n_events; e++)
-        sampled += bound->catalog->events[e].sampling_only;
-    assert_int_equal(count_support(bound, PLAN_UNSUPPORTED), sampled);
-}
-
-static void check_unknown_x86(const struct host_tree *tree, const char *vendor, const char *format, const char *events,
-                              const char *spec) {
-    const struct made_up host = {.vendor = vendor,
-                                 .model_name = "x",
-                                 .family = 99,
-                                 .model = 1,
-                                 .stepping = 1,
-                                 .cores = 1,
-                                 .format = format,
-                                 .events = events};
-    struct bound bound;
-    bind_unknown_x86(tree, &host, spec, &bound);
-    assert_false(bound.catalog->level1.present);
-    unbind(&bound);
-}
-
-static uint64_t config_of(const struct bound *bound, const char *event) {
-    return bound->catalog->events[catalog_find_event(bound->catalog, event)].code.config;
-}
-
-// The kernel's own codes: slots is event 0, umask 4; the fields are umasks 0x80 to 0x87 (arch/x86/events/intel/core.c).
-static void check_slots(const struct host_tree *tree, unsigned model, const char *events, const char *spec,
-                        size_t fields) {
-    static const char *const names[] = {"topdown-retiring",  "topdown-bad-spec",  "topdown-fe-bound",
-                                        "topdown-be-bound",  "topdown-heavy-ops", "topdown-br-mispredict",
-                                        "topdown-fetch-lat", "topdown-mem-bound"};
-    const struct made_up host = {.vendor = "GenuineIntel",
-                                 .model_name = "x",
-                                 .family = 6,
-                                 .model = model,
-                                 .stepping = 1,
-                                 .cores = 2,
-                                 .format = INTEL_FORMAT,
-                                 .events = events};
-    struct bound bound;
-    bind_unknown_x86(tree, &host, spec, &bound);
-    assert_true(bound.catalog->level1.present && bound.catalog->level1.width == 0);
-    assert_int_equal(bound.catalog->level1.n_categories, 4);
-    assert_true(bound.catalog->n_topdown > fields);
-    assert_int_equal(config_of(&bound, "slots"), 0x0400);
-    for (size_t i = 0; i < N_OF(names); i++)
-        if (i < fields)
-            assert_int_equal(config_of(&bound, names[i]), (0x80 + i) << 8);
-        else
-            assert_int_equal(catalog_find_event(bound.catalog, names[i]), -1);
-    assert_int_equal(catalog_find_metric(bound.catalog, "tma_memory_bound") >= 0, fields == 8);
-    unbind(&bound);
-}
-
-static void test_tiger_lake_has_level_1_from_the_kernels_events(void **state) {
-    check_slots(*state, 140, SLOTS_4, "intel-topdown-l1", 4);
-}
-
-static void test_a_cpu_to_come_has_levels_1_and_2_from_the_kernels_events(void **state) {
-    check_slots(*state, 255, SLOTS_8, "intel-topdown", 8);
-}
-
-// Haswell's names are of other events, of which level 1 takes more than their ratios.
-static void test_other_events_called_topdown_are_no_level_1(void **state) {
-    check_unknown_x86(*state, "GenuineIntel", INTEL_FORMAT,
-                      "cpu-cycles event=0x3c;topdown-total-slots event=0x3c,umask=0x0;topdown-slots-issued "
-                      "event=0xe,umask=0x1;topdown-slots-retired event=0xc2,umask=0x2;topdown-fetch-bubbles "
-                      "event=0x9c,umask=0x1;topdown-recovery-bubbles event=0xd,umask=0x3,cmask=1",
-                      "intel-generic");
-}
-
 static void test_zen_4_samples_with_ibs_where_the_host_has_it(void **state) {
     const struct host_tree *tree = *state;
     const struct made_up host = {.vendor = "AuthenticAMD",
@@ -530,13 +271,6 @@ static void test_zen_4_samples_with_ibs_where_the_host_has_it(void **state) {
     assert_int_not_equal(support_of(&bound, "ibs_op"), PLAN_UNSUPPORTED);
     assert_int_equal(support_of(&bound, "ibs_fetch"), PLAN_UNSUPPORTED);
     unbind(&bound);
-}
-
-static void test_an_unknown_cpu_of_intel(void **state) {
-    check_unknown_x86(*state, "GenuineIntel", INTEL_FORMAT, NAMES, "intel-generic");
-}
-static void test_an_unknown_cpu_of_amd(void **state) {
-    check_unknown_x86(*state, "AuthenticAMD", AMD_FORMAT, NAMES, "amd-generic");
 }
 
 static void test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first(void **state) {
@@ -577,8 +311,6 @@ static void test_events_with_the_kernels_names_are_asked_for_in_sysfs(void **sta
     assert_true(host_cpu_event(&events, "INST_RETIRED.ANY")); // the spec's
 }
 
-#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_sapphire_rapids_on_bare_metal_has_its_topdown_counters),
@@ -591,15 +323,7 @@ int main(void) {
         ON_A_TREE(test_events_that_the_kernel_cannot_express_are_unsupported),
         ON_A_TREE(test_a_pmu_that_counts_for_each_cpu_is_bound_too),
         ON_A_TREE(test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_counted),
-        ON_A_TREE(test_neoverse_n2_r0p3),
-        ON_A_TREE(test_cobalt_100),
-        ON_A_TREE(test_an_unknown_arm_core),
         ON_A_TREE(test_zen_4_samples_with_ibs_where_the_host_has_it),
-        ON_A_TREE(test_an_unknown_cpu_of_intel),
-        ON_A_TREE(test_tiger_lake_has_level_1_from_the_kernels_events),
-        ON_A_TREE(test_a_cpu_to_come_has_levels_1_and_2_from_the_kernels_events),
-        ON_A_TREE(test_other_events_called_topdown_are_no_level_1),
-        ON_A_TREE(test_an_unknown_cpu_of_amd),
         ON_A_TREE(test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first),
         ON_A_TREE(test_a_cpuinfo_that_does_not_say_gives_no_cpuid),
         ON_A_TREE(test_events_with_the_kernels_names_are_asked_for_in_sysfs),
